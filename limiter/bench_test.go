@@ -1,0 +1,160 @@
+package limiter_test
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/murmurate/murmurate/limiter"
+)
+
+const manyKeys = 1_000_000
+
+// subjects returns n fingerprints that look as SipHash makes them.
+func subjects(n int) []limiter.Subject {
+	random := rand.New(rand.NewPCG(1, 2))
+	s := make([]limiter.Subject, n)
+	for i := range s {
+		s[i] = limiter.Subject{Hi: random.Uint64(), Lo: random.Uint64()}
+	}
+	return s
+}
+
+// sequence returns a long order in which to take among keys, made outside of
+// the timed loop.
+func sequence(next func(*rand.Rand) uint64, keys []limiter.Subject) []limiter.Subject {
+	random := rand.New(rand.NewPCG(3, 4))
+	s := make([]limiter.Subject, 1<<21)
+	for i := range s {
+		s[i] = keys[next(random)]
+	}
+	return s
+}
+
+func uniform(r *rand.Rand) uint64 { return r.Uint64N(manyKeys) }
+
+func zipf() func(*rand.Rand) uint64 {
+	var z *rand.Zipf
+	return func(r *rand.Rand) uint64 {
+		if z == nil {
+			z = rand.NewZipf(r, 1.1, 1, manyKeys-1)
+		}
+		return z.Uint64()
+	}
+}
+
+func limitOf(a limiter.Algorithm) *limiter.Limit {
+	return &limiter.Limit{Name: "bench", Algorithm: a, Count: 1000, Period: time.Minute}
+}
+
+// takes runs one take for each element of the sequence, on all processors.
+// Each reads the sequence from another place, and the clock that is given
+// advances by 100 ns a call.
+func takes(b *testing.B, table *limiter.Table, l *limiter.Limit, order []limiter.Subject) {
+	b.Helper()
+	var starts, ticks atomic.Int64
+	b.ReportAllocs()
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
+		at := int(starts.Add(1)) * len(order) / 7
+		now := ticks.Load()
+		call := limiter.Call{Charges: []limiter.Charge{{Limit: l, Tag: l.Tag(), Cost: 1}}}
+		results := make([]limiter.Result, 1)
+		for pb.Next() {
+			call.Subject = order[at%len(order)]
+			at++
+			now += 100
+			if err := table.Do(limiter.At(1_700_000_000_000_000_000+now), &call, results); err != nil {
+				b.Error(err)
+			}
+		}
+	})
+}
+
+func BenchmarkTakeHot(b *testing.B) {
+	for _, a := range limiter.Algorithms() {
+		b.Run(a.String(), func(b *testing.B) {
+			takes(b, limiter.NewTable(limiter.TableOptions{}), limitOf(a), subjects(1))
+		})
+	}
+}
+
+// BenchmarkTakeFew has a set of keys that the caches hold.
+func BenchmarkTakeFew(b *testing.B) {
+	takes(b, limiter.NewTable(limiter.TableOptions{}), limitOf(limiter.TokenBucket), subjects(1000))
+}
+
+func BenchmarkTakeMillion(b *testing.B) {
+	keys := subjects(manyKeys)
+	for name, next := range map[string]func(*rand.Rand) uint64{"uniform": uniform, "zipf": zipf()} {
+		order := sequence(next, keys)
+		b.Run(name, func(b *testing.B) {
+			table := limiter.NewTable(limiter.TableOptions{})
+			fill(b, table, limitOf(limiter.TokenBucket), keys)
+			takes(b, table, limitOf(limiter.TokenBucket), order)
+		})
+	}
+}
+
+// BenchmarkHarness is what the other benchmarks spend beside the table.
+func BenchmarkHarness(b *testing.B) {
+	order := sequence(uniform, subjects(manyKeys))
+	var sum uint64
+	at, now := 0, int64(0)
+	for b.Loop() {
+		subject := order[at%len(order)]
+		at++
+		now += 100
+		sum += subject.Lo + uint64(limiter.At(now).Wall)
+	}
+	_ = sum
+}
+
+// BenchmarkGrow inserts a million keys into an empty table; ns/key and
+// bytes/key are for one of them.
+func BenchmarkGrow(b *testing.B) {
+	keys := subjects(manyKeys)
+	l := limitOf(limiter.TokenBucket)
+	for b.Loop() {
+		before := heap()
+		start := time.Now()
+		table := limiter.NewTable(limiter.TableOptions{})
+		fill(b, table, l, keys)
+		b.ReportMetric(float64(time.Since(start).Nanoseconds())/manyKeys, "ns/key")
+		b.ReportMetric(float64(heap()-before)/manyKeys, "bytes/key")
+		runtime.KeepAlive(table)
+	}
+}
+
+func fill(b *testing.B, table *limiter.Table, l *limiter.Limit, keys []limiter.Subject) {
+	b.Helper()
+	call := limiter.Call{Charges: []limiter.Charge{{Limit: l, Tag: l.Tag(), Cost: 1}}}
+	results := make([]limiter.Result, 1)
+	for _, key := range keys {
+		call.Subject = key
+		if err := table.Do(limiter.At(1_700_000_000_000_000_000), &call, results); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// heap is the bytes that are in use after everything dead is collected.
+func heap() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// BenchmarkSweep looks at a million live counters; ns/key is for one.
+func BenchmarkSweep(b *testing.B) {
+	table := limiter.NewTable(limiter.TableOptions{})
+	fill(b, table, limitOf(limiter.TokenBucket), subjects(manyKeys))
+	for b.Loop() {
+		table.Sweep(limiter.At(1_700_000_000_000_000_000), 1<<30)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/manyKeys, "ns/key")
+}

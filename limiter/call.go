@@ -1,0 +1,61 @@
+package limiter
+
+import "fmt"
+
+// Instant is one reading of the deciding node's clock, in nanoseconds. Only
+// the node that holds a counter reads a clock for it.
+type Instant struct {
+	// Mono never steps: rates and logs use it.
+	Mono int64
+	// Wall is Unix time that follows the wall clock without stepping:
+	// windows use it.
+	Wall int64
+}
+
+// At is the instant at which both clocks show Unix time ns. Tests and
+// simulations use it.
+func At(ns int64) Instant { return Instant{Mono: ns, Wall: ns} }
+
+// Subject is the keyed fingerprint of (namespace, key): who is limited,
+// without the key itself. All limits of one policy on one key share it, so
+// they live together and are decided in one step.
+type Subject struct{ Hi, Lo uint64 }
+
+// String returns the form that people see instead of the key: "fp:" and 32
+// hexadecimal digits.
+func (s Subject) String() string { return fmt.Sprintf("fp:%016x%016x", s.Hi, s.Lo) }
+
+// Op says what a [Call] does. The numbers travel between nodes: the list is
+// closed and only appended to.
+type Op uint8
+
+const (
+	// Take charges every limit if all of them admit the call.
+	Take Op = iota
+	// Peek answers as Take would, and charges nothing.
+	Peek
+	// Reset makes the counters as if unused and answers as Peek then would.
+	Reset
+)
+
+// Charge is one limit that a [Call] asks of.
+type Charge struct {
+	// Limit is read-only and never nil.
+	Limit *Limit
+	// Tag is Limit.Tag(), computed once per limit and not per call.
+	Tag uint64
+	// Cost is the units asked for, at least 0. Cost 0 asks whether a cost-1
+	// call would pass and charges nothing.
+	Cost int64
+}
+
+// Call is one check as it reaches the node that decides it: a subject and
+// the limits to charge, all or none. Neither the key nor the policy travels.
+type Call struct {
+	Op      Op
+	Subject Subject
+	Charges []Charge
+}
+
+// MaxCharges bounds the limits of one call.
+const MaxCharges = 32

@@ -1,0 +1,16 @@
+// Package limiter knows what a limit means: the algorithms as pure functions
+// of (state, now, limit, cost), and the sharded table that holds the state.
+//
+// A [Call] names a subject and the limits to charge. [Table.Do] finds the
+// subject's shard, locks it, lets every limit's algorithm judge the call
+// against the stored state, and only if all admit it writes the new states
+// back. Each limit answers with a [Result].
+//
+// Decisions are exact: integer arithmetic, 128 bits wide where needed, no
+// floating point. State stores what was spent, never what is left, and knows
+// nothing of the limit, so a changed count or burst takes effect at once and
+// keeps what was spent. Time is an argument; a table's clock never runs back.
+//
+// What is not promised: the table does not survive the process, and a full
+// table refuses new subjects ([ErrFull]) rather than forget a live one.
+package limiter

@@ -1,0 +1,59 @@
+package limiter
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrFull means that the call needs a new counter and the table holds as
+// many live ones as it may. Nothing was charged, and counters that exist go
+// on as before.
+var ErrFull = errors.New("limiter: the table is full of live counters; raise its MaxKeys or wait until some expire")
+
+// CallError is a [Call] that cannot be decided. Nothing was charged.
+type CallError struct {
+	// Field is the path of the field at fault, such as "charges[1].cost".
+	Field string
+	// Detail says what is wrong and what would be right.
+	Detail string
+}
+
+// Error joins field and detail.
+func (e *CallError) Error() string { return "limiter: " + e.Field + ": " + e.Detail }
+
+// check returns a CallError if the call cannot be decided or its results do
+// not fit. It does not validate the limits: see [Limit.Validate].
+func (c *Call) check(results int) error {
+	switch {
+	case c.Op > Reset:
+		return &CallError{"op", fmt.Sprintf("must be take, peek or reset, got %d", c.Op)}
+	case len(c.Charges) == 0:
+		return &CallError{"charges", "a call needs at least one"}
+	case len(c.Charges) > MaxCharges:
+		return &CallError{"charges", fmt.Sprintf("at most %d, got %d", MaxCharges, len(c.Charges))}
+	case results != len(c.Charges):
+		return &CallError{"results", fmt.Sprintf("must be as long as charges, %d, got %d", len(c.Charges), results)}
+	}
+	for i := range c.Charges {
+		charge := &c.Charges[i]
+		switch {
+		case charge.Limit == nil:
+			return chargeError(i, "limit", "must not be nil")
+		case !charge.Limit.Algorithm.known():
+			return chargeError(i, "limit", errAlgorithm.Error())
+		case charge.Cost < 0:
+			return chargeError(i, "cost", fmt.Sprintf("must not be negative, got %d", charge.Cost))
+		}
+		for j := range i {
+			// Both would be charged for what one has room for.
+			if other := &c.Charges[j]; other.Tag == charge.Tag && other.Limit.Algorithm == charge.Limit.Algorithm {
+				return chargeError(i, "tag", fmt.Sprintf("is the same counter as charges[%d]; give each limit of a subject its own name", j))
+			}
+		}
+	}
+	return nil
+}
+
+func chargeError(i int, field, detail string) error {
+	return &CallError{fmt.Sprintf("charges[%d].%s", i, field), detail}
+}

@@ -1,0 +1,191 @@
+package limiter
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// Algorithm says how a [Limit] counts. The zero value is not an algorithm.
+// The numbers travel between nodes: the list is closed and only appended to.
+type Algorithm uint8
+
+const (
+	// TokenBucket holds up to the burst and refills at count/period.
+	TokenBucket Algorithm = 1 + iota
+	// LeakyBucket is a queue that drains at count/period; up to burst units
+	// may wait in it, and an admitted call is told its delay.
+	LeakyBucket
+	// FixedWindow counts per window: of the Unix epoch, of the calendar, or
+	// opened by the first call. Twice the count can pass across an edge.
+	FixedWindow
+	// SlidingWindow weighs the previous window by the part of it that the
+	// sliding one still covers.
+	SlidingWindow
+	// SlidingLog keeps every admitted call's time: exact over any interval
+	// of one period, at a price in memory that grows with the count.
+	SlidingLog
+)
+
+var algorithmNames = [...]string{
+	TokenBucket:   "token_bucket",
+	LeakyBucket:   "leaky_bucket",
+	FixedWindow:   "fixed_window",
+	SlidingWindow: "sliding_window",
+	SlidingLog:    "sliding_log",
+}
+
+// Algorithms lists every algorithm in the order of its number.
+func Algorithms() []Algorithm {
+	return []Algorithm{TokenBucket, LeakyBucket, FixedWindow, SlidingWindow, SlidingLog}
+}
+
+// ParseAlgorithm returns the algorithm with the given configuration name.
+func ParseAlgorithm(name string) (Algorithm, bool) {
+	for _, a := range Algorithms() {
+		if algorithmNames[a] == name {
+			return a, true
+		}
+	}
+	return 0, false
+}
+
+// String returns the configuration name, such as "token_bucket".
+func (a Algorithm) String() string {
+	if a.known() {
+		return algorithmNames[a]
+	}
+	return fmt.Sprintf("algorithm(%d)", uint8(a))
+}
+
+func (a Algorithm) known() bool { return a >= TokenBucket && a <= SlidingLog }
+
+// Align says where the windows of a [FixedWindow] begin. The numbers travel
+// between nodes. The zero value is AlignEpoch.
+type Align uint8
+
+const (
+	// AlignEpoch begins windows at multiples of the period since the Unix epoch.
+	AlignEpoch Align = iota
+	// AlignCalendar begins windows with the minute, hour, day, week, month
+	// or year of a time zone.
+	AlignCalendar
+	// AlignFirst begins a window with the first admitted call.
+	AlignFirst
+)
+
+// Calendar is the length of a calendar-aligned window. The numbers travel
+// between nodes. The zero value belongs to every other alignment.
+type Calendar uint8
+
+const (
+	// Minute and the others name the calendar period of a window.
+	Minute Calendar = 1 + iota
+	Hour
+	Day
+	Week // from Monday
+	Month
+	Year
+)
+
+// Bounds of a [Limit]. Their product stays far inside the 128 bits of the
+// arithmetic.
+const (
+	MinPeriod   = time.Millisecond
+	MaxPeriod   = 366 * 24 * time.Hour
+	MaxCount    = 1_000_000_000_000_000
+	MaxLogCount = 10_000
+)
+
+// Limit is what a key may spend: Count units per Period. It travels with
+// every check, so the owner of a key needs no policies.
+//
+// Limits are values: treat one that others hold as read-only.
+type Limit struct {
+	// Name tells the limits of one policy apart. It is part of the
+	// counter's identity.
+	Name string
+	// Algorithm says how units are counted. Required.
+	Algorithm Algorithm
+	// Count is the number of units per Period, 0 to MaxCount. 0 denies all.
+	Count int64
+	// Period is MinPeriod to MaxPeriod. For a calendar window it is the
+	// nominal length (a month is 30 days, a year 365).
+	Period time.Duration
+	// Burst is the capacity of a token bucket (0: Count) and the number of
+	// units that may wait in a leaky bucket (0: none). Others have none.
+	Burst int64
+	// Align, Calendar, Zone and Anchor place the windows of a FixedWindow.
+	Align Align
+	// Calendar is set if and only if Align is AlignCalendar.
+	Calendar Calendar
+	// Zone is where a calendar window begins. Nil is UTC.
+	Zone *time.Location
+	// Anchor is the day, 1 to 31, on which a calendar month begins; shorter
+	// months begin on their last day. 0 is 1. Other windows have none.
+	Anchor int
+}
+
+// Errors of a [Limit] that cannot be used, each with the field's name first.
+var (
+	errAlgorithm = errors.New("algorithm: must be one of token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log")
+	errCount     = fmt.Errorf("count: must be 0 to %d", int64(MaxCount))
+	errLogCount  = fmt.Errorf("count: must be at most %d in a sliding_log, which keeps every call; sliding_window has no such bound", MaxLogCount)
+	errPeriod    = fmt.Errorf("period: must be %v to %d days", MinPeriod, MaxPeriod/(24*time.Hour))
+	errBurst     = fmt.Errorf("burst: must be 0 to %d", int64(MaxCount))
+	errNoBurst   = errors.New("burst: only token_bucket and leaky_bucket have a burst")
+	errAlign     = errors.New("align: only fixed_window has windows to align")
+	errCalendar  = errors.New("align: a calendar window needs a calendar period (minute, hour, day, week, month, year), and only a calendar window has one")
+	errZone      = errors.New("timezone: only a calendar window has a time zone")
+	errAnchor    = errors.New("anchor: must be a day from 1 to 31, and only calendar months have one")
+)
+
+// Validate reports every fault of l, each beginning with the field's name, or nil.
+func (l *Limit) Validate() error {
+	var faults []error
+	check := func(ok bool, fault error) {
+		if !ok {
+			faults = append(faults, fault)
+		}
+	}
+	buckets := l.Algorithm == TokenBucket || l.Algorithm == LeakyBucket
+	check(l.Algorithm.known(), errAlgorithm)
+	check(l.Count >= 0 && l.Count <= MaxCount, errCount)
+	check(l.Algorithm != SlidingLog || l.Count <= MaxLogCount, errLogCount)
+	check(l.Period >= MinPeriod && l.Period <= MaxPeriod, errPeriod)
+	check(l.Burst >= 0 && l.Burst <= MaxCount, errBurst)
+	check(l.Burst == 0 || buckets, errNoBurst)
+	check(l.Align == AlignEpoch || l.Algorithm == FixedWindow && l.Align <= AlignFirst, errAlign)
+	check((l.Align == AlignCalendar) == (l.Calendar != 0) && l.Calendar <= Year, errCalendar)
+	check(l.Zone == nil || l.Align == AlignCalendar, errZone)
+	check(l.Anchor == 0 || l.Anchor >= 1 && l.Anchor <= 31 && l.Calendar == Month, errAnchor)
+	return errors.Join(faults...)
+}
+
+// Capacity is the most units that can ever be admitted at one instant; a
+// call that costs more never passes. It is 0 if the count is.
+func (l *Limit) Capacity() int64 {
+	switch {
+	case l.Count == 0:
+		return 0
+	case l.Algorithm == TokenBucket && l.Burst > 0:
+		return l.Burst
+	case l.Algorithm == LeakyBucket:
+		return l.Burst + 1
+	}
+	return l.Count
+}
+
+// Tag identifies the limit among those of one subject: a hash of its name,
+// algorithm and period. Count and burst are left out, so that changing them
+// keeps what was spent.
+func (l *Limit) Tag() uint64 {
+	var b [128]byte
+	buf := append(b[:0], byte(l.Algorithm), byte(l.Calendar))
+	buf = binary.LittleEndian.AppendUint64(buf, uint64(l.Period))
+	buf = append(buf, l.Name...)
+	return xxhash.Sum64(buf)
+}

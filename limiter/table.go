@@ -1,0 +1,105 @@
+package limiter
+
+import "sync"
+
+// DefaultMaxKeys is the MaxKeys of a table that does not say.
+const DefaultMaxKeys = 10_000_000
+
+// TableOptions configure a [Table]. The zero value is usable.
+type TableOptions struct {
+	// MaxKeys is a hard bound on live counters. A counter is one limit of
+	// one subject; each six calls that a sliding log keeps count as one
+	// more. 0 is DefaultMaxKeys, less than 1 is 1.
+	//
+	// A counter takes 56 to 70 bytes, a log 64 bytes more for each six calls.
+	MaxKeys int
+}
+
+// Table holds the counters of one node. It is safe for concurrent use and
+// starts no goroutine: its owner calls [Table.Sweep] now and then.
+type Table struct {
+	shards []shard
+	latest mark
+	_      [112]byte // the mark is read by every call, so nothing hot may share its cache lines
+	budget budget
+	sweep  struct {
+		sync.Mutex
+		shard, slot int // where the next sweep goes on
+	}
+}
+
+// NewTable returns an empty table.
+func NewTable(o TableOptions) *Table {
+	most := max(o.MaxKeys, 1)
+	if o.MaxKeys == 0 {
+		most = DefaultMaxKeys
+	}
+	t := &Table{shards: make([]shard, shardsFor(most))}
+	t.budget.most = int64(most)
+	t.latest.init()
+	for i := range t.shards {
+		t.shards[i].clock = Instant{Mono: minClock, Wall: minClock}
+		t.shards[i].budget = &t.budget
+	}
+	return t
+}
+
+// shardsFor is a power of two: 1,024, where two processors rarely meet, but
+// fewer for a small table, and more for a huge one, so that growing a shard
+// stays a matter of some hundred microseconds.
+func shardsFor(keys int) int {
+	n := 1
+	for n < 1<<10 && n*64 < keys || n < 1<<16 && n*10_000 < keys {
+		n *= 2
+	}
+	return n
+}
+
+// Do decides call at now and fills results, one for each charge in order.
+// All charges are decided in one step: if any limit denies, none is charged,
+// and every result describes its counter as it is.
+//
+// A table's clock never runs back: a call counts at the latest time that any
+// call on its subject gave, and at most 1 ms before the latest that any
+// earlier call on another subject gave. Readings beyond 2^62 ns from 1970
+// (the years 1823 to 2116) count as that bound.
+//
+// Do does not validate limits. One that [Limit.Validate] would refuse is
+// forced into range, number by number: the answer is then of little use, but
+// no counter is harmed.
+//
+// Errors: a [*CallError] says what is wrong with the call; [ErrFull] is for
+// a call that needs a new counter while MaxKeys are live. With either,
+// nothing was charged and results are void.
+func (t *Table) Do(now Instant, call *Call, results []Result) error {
+	if err := call.check(len(results)); err != nil {
+		return err
+	}
+	now = now.clamp()
+	err := t.do(now, call, results)
+	if err != nil && t.reclaim(now) {
+		err = t.do(now, call, results)
+	}
+	return err
+}
+
+func (t *Table) do(now Instant, call *Call, results []Result) error {
+	s := &t.shards[identify(call.Subject, 0).hash()&uint64(len(t.shards)-1)]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now = t.latest.after(now, s.clock)
+	s.clock = now
+	switch call.Op {
+	case Take:
+		return s.take(now, call, results)
+	case Reset:
+		s.reset(now, call, results)
+	default:
+		s.peek(now, call, results)
+	}
+	return nil
+}
+
+// Len is the number of live counters, those included that have expired and
+// are not swept yet, and the blocks of sliding logs (see MaxKeys).
+func (t *Table) Len() int { return int(t.budget.used.Load()) }
