@@ -1,0 +1,116 @@
+package policy
+
+import (
+	"time"
+
+	"github.com/murmurate/murmurate/limiter"
+)
+
+// Decision is the answer to one Request over all its limits. The embedded
+// Result is that of the limit closest to denying: the fewest remaining, or
+// on a denial the longest wait. Its Allowed says whether the request may
+// proceed, and its Source is the weakest among the limits.
+type Decision struct {
+	limiter.Result
+	// Policy is the policy that applied, or the name of the inline limit.
+	Policy string
+	// Cost is the units that were asked for.
+	Cost int64
+	// Shadow is set when the policy only observes: Allowed is then true and
+	// RetryAfter 0 whatever Limits say.
+	Shadow bool
+	// OnUnreachable is the failure mode that was in force.
+	OnUnreachable Unreachable
+	// Limits are the answers of the limits in configured order.
+	Limits []LimitResult
+}
+
+// LimitResult is one limit's part in a Decision.
+type LimitResult struct {
+	limiter.Result
+	// Name is policy/limit, or the policy's name for its lone unnamed limit.
+	Name string
+	// Window is the limit's period.
+	Window time.Duration
+}
+
+// Outcome is what one Request of several came to.
+type Outcome struct {
+	// Decision is empty if Err is an ErrInput, and otherwise valid whatever
+	// Err says.
+	Decision Decision
+	// Err is nil, or as a single check would have returned it.
+	Err error
+}
+
+// UnitRequests is the unit that limits count.
+const UnitRequests = "requests"
+
+// DeniedBy names every limit that denied, in configured order.
+func (d *Decision) DeniedBy() []string {
+	var names []string
+	for i := range d.Limits {
+		if !d.Limits[i].Allowed {
+			names = append(names, d.Limits[i].Name)
+		}
+	}
+	return names
+}
+
+// Denied reports whether any limit denied. In shadow that is not what
+// Allowed says.
+func (d *Decision) Denied() bool {
+	for i := range d.Limits {
+		if !d.Limits[i].Allowed {
+			return true
+		}
+	}
+	return false
+}
+
+// Decide folds the results of one call, in the order of [Plan.Charges], into
+// a Decision. cost is as given to Charges.
+func (p *Plan) Decide(cost int64, results []limiter.Result) Decision {
+	if cost == 0 {
+		cost = p.policy.cost()
+	}
+	d := Decision{
+		Policy:        p.policy.Name,
+		Cost:          cost,
+		Shadow:        p.policy.Shadow,
+		OnUnreachable: p.policy.OnUnreachable,
+		Limits:        make([]LimitResult, len(results)),
+	}
+	closest, source := &results[0], limiter.SourceOwner
+	for i := range results {
+		d.Limits[i] = LimitResult{Result: results[i], Name: p.names[i], Window: p.policy.Limits[i].Period}
+		source = max(source, results[i].Source)
+		if closer(&results[i], closest) {
+			closest = &results[i]
+		}
+	}
+	d.Result = *closest
+	d.Source = source
+	switch {
+	case d.Allowed: // every limit takes the call, so it waits for the slowest
+		for i := range results {
+			d.Delay = max(d.Delay, results[i].Delay)
+		}
+	case d.Shadow:
+		d.Allowed, d.RetryAfter = true, 0
+	}
+	return d
+}
+
+// closer reports whether a is closer to denying than b: a denial before an
+// admission, the longer wait among denials (never is the longest), the fewer
+// remaining among admissions.
+func closer(a, b *limiter.Result) bool {
+	if a.Allowed != b.Allowed {
+		return b.Allowed
+	}
+	if a.Allowed {
+		return a.Remaining < b.Remaining
+	}
+	return uint64(a.RetryAfter) > uint64(b.RetryAfter) // Never, -1, is the largest
+}

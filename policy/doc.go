@@ -1,0 +1,11 @@
+// Package policy says which limits apply to a request and what the answer
+// was.
+//
+// A [Request] names a policy, or brings its own limit, and a key.
+// [Set.Resolve] turns it into a [Plan]: the namespace and key that identify
+// the subject, the limits to charge and how to fail when they cannot be
+// asked. [Plan.Decide] folds the per-limit results into one [Decision].
+//
+// A Set is immutable: a changed configuration is a new Set. Nothing here
+// reads a clock, counts, or knows of other nodes.
+package policy

@@ -1,0 +1,48 @@
+package policy
+
+import "github.com/murmurate/murmurate/limiter"
+
+// Plan is a policy made ready for charging. It is immutable and shared.
+type Plan struct {
+	policy *Policy
+	names  []string         // of the limits, as seen outside: policy/limit
+	charge []limiter.Charge // costs are the policy's default
+}
+
+// newPlan copies p, so that the caller's later changes do not show.
+func newPlan(p *Policy) *Plan {
+	own := *p
+	own.Limits = append([]limiter.Limit(nil), p.Limits...)
+	plan := &Plan{policy: &own}
+	for i := range own.Limits {
+		l := &own.Limits[i]
+		name := own.Name
+		if l.Name == "" {
+			l.Name = own.Name
+		} else if l.Name != own.Name || len(own.Limits) > 1 {
+			name = own.Name + "/" + l.Name
+		}
+		plan.names = append(plan.names, name)
+		plan.charge = append(plan.charge, limiter.Charge{Limit: l, Tag: l.Tag(), Cost: own.cost()})
+	}
+	return plan
+}
+
+// Namespace separates the policy's counters from others with the same key.
+func (p *Plan) Namespace() string { return p.policy.Name }
+
+// OnUnreachable is the policy's failure mode.
+func (p *Plan) OnUnreachable() Unreachable { return p.policy.OnUnreachable }
+
+// Charges appends to buf what a request of the given cost is charged. Cost 0
+// is the policy's default.
+func (p *Plan) Charges(buf []limiter.Charge, cost int64) []limiter.Charge {
+	start := len(buf)
+	buf = append(buf, p.charge...)
+	if cost > 0 {
+		for i := range buf[start:] {
+			buf[start+i].Cost = cost
+		}
+	}
+	return buf
+}

@@ -1,0 +1,84 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/murmurate/murmurate/limiter"
+)
+
+// perMinute is a limit for tests that are not about limits.
+func perMinute(name string, count int64) limiter.Limit {
+	return limiter.Limit{Name: name, Algorithm: limiter.FixedWindow, Count: count, Period: time.Minute}
+}
+
+func TestUnreachable(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]Unreachable{"local": Local, "allow": Allow, "deny": Deny} {
+		got, ok := ParseUnreachable(name)
+		if !ok || got != want || got.String() != name {
+			t.Errorf("ParseUnreachable(%q) = %v, %v", name, got, ok)
+		}
+	}
+	for _, name := range []string{"", "Local", "open"} {
+		if got, ok := ParseUnreachable(name); ok || got != Local {
+			t.Errorf("ParseUnreachable(%q) = %v, %v; want no mode", name, got, ok)
+		}
+	}
+	if got := Unreachable(9).String(); got != "unreachable(9)" {
+		t.Errorf("a mode that is none is called %q", got)
+	}
+}
+
+func TestValidName(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"a": true, "API": true, "per-user.v2_x": true, "a" + strings.Repeat("b", 63): true,
+		"": false, "1st": false, "-a": false, "a b": false, "a/b": false, "ü": false, "a\n": false,
+		"a" + strings.Repeat("b", 64): false,
+	} {
+		if got := ValidName(name); got != want {
+			t.Errorf("ValidName(%q) = %v", name, got)
+		}
+	}
+}
+
+func TestPolicyValidate(t *testing.T) {
+	t.Parallel()
+	tooMany := make([]limiter.Limit, limiter.MaxCharges+1)
+	for i := range tooMany {
+		tooMany[i] = perMinute("l"+strings.Repeat("x", i), 1)
+	}
+	for _, c := range []struct {
+		name   string
+		policy Policy
+		want   []string
+	}{
+		{"one limit without a name", Policy{Name: "p", Limits: []limiter.Limit{perMinute("", 1)}}, nil},
+		{"names that differ in case", Policy{Name: "p", Limits: []limiter.Limit{perMinute("a", 1), perMinute("A", 1)}}, nil},
+		{"as many limits as fit", Policy{Name: "p", Limits: tooMany[1:]}, nil},
+		{"too many limits", Policy{Name: "p", Limits: tooMany}, []string{"limits: a policy has at most 32 limits, got 33"}},
+		{"nothing", Policy{}, []string{
+			`name: must be a letter followed by at most 63 letters, digits, '_', '.' or '-', got ""`,
+			"limits: a policy needs at least one limit",
+		}},
+		{"everything wrong", Policy{Name: "a b", Cost: -1, OnUnreachable: 3, Limits: []limiter.Limit{
+			perMinute("x", 1), perMinute("x", -1), perMinute("", 1),
+			{Name: "y", Period: time.Hour},
+		}}, []string{
+			`name: must be a letter followed by at most 63 letters, digits, '_', '.' or '-', got "a b"`,
+			"cost: must not be negative",
+			"on_unreachable: must be one of local, allow, deny",
+			`limits[1].name: "x" is already the name of another limit of this policy`,
+			"limits[1].count: must be 0 to 1000000000000000",
+			`limits[2].name: must be a letter followed by at most 63 letters, digits, '_', '.' or '-', got ""`,
+			"limits[3].algorithm: must be one of token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log",
+		}},
+	} {
+		got := strings.Join(faultLines(t, c.policy.Validate()), "\n")
+		if want := strings.Join(c.want, "\n"); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, want)
+		}
+	}
+}

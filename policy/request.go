@@ -1,0 +1,125 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/murmurate/murmurate/limiter"
+)
+
+// MaxKeyBytes bounds a key.
+const MaxKeyBytes = 1024
+
+// InlineName is the namespace of an inline limit that brings no name.
+const InlineName = "inline"
+
+// Request is one check.
+type Request struct {
+	// Policy names the policy to apply. Empty with Limit set.
+	Policy string
+	// Key is who is limited, 1 to MaxKeyBytes bytes of UTF-8.
+	Key string
+	// Limit, when not nil, is a limit made by the caller instead of a
+	// policy's. Its Name is the namespace of its counter; empty is InlineName.
+	Limit *limiter.Limit
+	// Cost is the units to charge. 0 is the policy's default cost, which is
+	// 1 unless the policy says otherwise.
+	Cost int64
+	// Peek asks without charging.
+	Peek bool
+}
+
+// Errors of a Request, matched with errors.Is.
+var (
+	// ErrInput is every error that the caller can mend by asking otherwise.
+	ErrInput = errors.New("invalid request")
+	// ErrUnknownPolicy is the ErrInput of a policy that the set does not hold.
+	ErrUnknownPolicy = errors.New("unknown policy")
+)
+
+// InputError is the ErrInput with its details.
+type InputError struct {
+	// Field is the JSON path of the field at fault, such as "key".
+	Field string
+	// Detail says what is wrong and what would be right.
+	Detail string
+	// Unknown is set when the policy does not exist.
+	Unknown bool
+}
+
+// Error joins field and detail.
+func (e *InputError) Error() string { return e.Field + ": " + e.Detail }
+
+// Is matches ErrInput, and ErrUnknownPolicy if that is the fault.
+func (e *InputError) Is(target error) bool {
+	return target == ErrInput || e.Unknown && target == ErrUnknownPolicy
+}
+
+// InputErrors takes err, nil or joined by this package, apart.
+func InputErrors(err error) []*InputError {
+	var faults []*InputError
+	for _, e := range split(err) {
+		var input *InputError
+		if errors.As(e, &input) {
+			faults = append(faults, input)
+		}
+	}
+	return faults
+}
+
+// CheckKey returns an InputError unless key can be limited.
+func CheckKey(key string) error {
+	switch {
+	case key == "":
+		return &InputError{Field: "key", Detail: "must not be empty"}
+	case len(key) > MaxKeyBytes:
+		return &InputError{Field: "key", Detail: fmt.Sprintf("must be at most %d bytes, got %d", MaxKeyBytes, len(key))}
+	case !utf8.ValidString(key):
+		return &InputError{Field: "key", Detail: "must be valid UTF-8"}
+	}
+	return nil
+}
+
+// Resolve finds what r is to be charged. Its errors are InputErrors.
+func (s *Set) Resolve(r *Request) (*Plan, error) {
+	if err := CheckKey(r.Key); err != nil {
+		return nil, err
+	}
+	if r.Cost < 0 {
+		return nil, &InputError{Field: "cost", Detail: "must not be negative"}
+	}
+	if r.Limit == nil {
+		return s.find(r.Policy)
+	}
+	if r.Policy != "" {
+		return nil, &InputError{Field: "policy", Detail: "must be empty when the check brings its own limit"}
+	}
+	return inlinePlan(*r.Limit)
+}
+
+func (s *Set) find(name string) (*Plan, error) {
+	if plan, ok := s.byName[name]; ok {
+		return plan, nil
+	}
+	if name == "" {
+		return nil, &InputError{Field: "policy", Detail: "must name a policy, or the check must bring a limit"}
+	}
+	detail := fmt.Sprintf("there is no policy %q%s", clip(name), didYouMean(name, s.Names()))
+	return nil, &InputError{Field: "policy", Detail: detail, Unknown: true}
+}
+
+func inlinePlan(l limiter.Limit) (*Plan, error) {
+	if l.Name == "" {
+		l.Name = InlineName
+	}
+	if !ValidName(l.Name) {
+		return nil, &InputError{Field: "limit.name", Detail: fmt.Sprintf("%s, got %q", NameRule, clip(l.Name))}
+	}
+	if err := l.Validate(); err != nil {
+		field, detail, _ := strings.Cut(split(err)[0].Error(), ": ")
+		return nil, &InputError{Field: "limit." + field, Detail: detail}
+	}
+	return newPlan(&Policy{Name: l.Name, Limits: []limiter.Limit{l}}), nil
+}

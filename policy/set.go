@@ -1,0 +1,68 @@
+package policy
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/murmurate/murmurate/limiter"
+)
+
+// DefaultName is the name of the built-in policy.
+const DefaultName = "default"
+
+// Default is the built-in policy, in force when no policy is configured: a
+// sliding window of 100 per minute for each key.
+func Default() Policy {
+	return Policy{Name: DefaultName, Limits: []limiter.Limit{
+		{Algorithm: limiter.SlidingWindow, Count: 100, Period: time.Minute},
+	}}
+}
+
+// Set is an immutable collection of policies. The zero value has none; a nil
+// Set is not usable.
+type Set struct {
+	policies []Policy
+	byName   map[string]*Plan
+}
+
+// NewSet checks the policies and prepares them for use. Without any, the set
+// holds [Default]. Names that differ in case are different names. The error
+// joins every fault of every policy, each an [*InputError].
+func NewSet(policies ...Policy) (*Set, error) {
+	if len(policies) == 0 {
+		policies = []Policy{Default()}
+	}
+	s := &Set{byName: make(map[string]*Plan, len(policies))}
+	var faults []*InputError
+	for i := range policies {
+		p := policies[i]
+		for _, f := range p.faults() {
+			faults = append(faults, &InputError{Field: fmt.Sprintf("policies[%d].%s", i, f.Field), Detail: f.Detail})
+		}
+		if _, taken := s.byName[p.Name]; taken {
+			faults = append(faults, &InputError{
+				Field:  fmt.Sprintf("policies[%d].name", i),
+				Detail: fmt.Sprintf("%q is already the name of another policy", clip(p.Name)),
+			})
+		}
+		plan := newPlan(&p)
+		s.policies = append(s.policies, *plan.policy)
+		s.byName[p.Name] = plan
+	}
+	if err := join(faults); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Policies returns the policies in configured order, for reading only.
+func (s *Set) Policies() []Policy { return s.policies }
+
+// Names returns the policies' names in configured order.
+func (s *Set) Names() []string {
+	names := make([]string, len(s.policies))
+	for i := range s.policies {
+		names[i] = s.policies[i].Name
+	}
+	return names
+}
