@@ -1,0 +1,92 @@
+package transport
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/murmurate/murmurate/limiter"
+)
+
+// A frameCalls is the sender's digest (uint64) and then, for each call, its
+// slot (uvarint), the time left in microseconds (uvarint), and the length of
+// the call (uvarint) before the call itself: a call that the server cannot
+// understand does not spoil the rest.
+
+// appendCall writes what a call asks. It does not depend on when it is sent.
+func appendCall(b []byte, call *limiter.Call) ([]byte, error) {
+	if n := len(call.Charges); n == 0 || n > limiter.MaxCharges {
+		return b, fmt.Errorf("transport: a call has 1 to %d limits, not %d", limiter.MaxCharges, n)
+	}
+	b = append(b, byte(call.Op))
+	b = binary.LittleEndian.AppendUint64(b, call.Subject.Hi)
+	b = binary.LittleEndian.AppendUint64(b, call.Subject.Lo)
+	b = append(b, byte(len(call.Charges)))
+	for i := range call.Charges {
+		c := &call.Charges[i]
+		if !canTravel(c.Limit) {
+			return b, fmt.Errorf("transport: zone %q of limit %q: other nodes cannot know it; use a name of the time zone database", c.Limit.Zone, c.Limit.Name)
+		}
+		b = binary.LittleEndian.AppendUint64(b, c.Tag)
+		b = binary.AppendUvarint(b, uint64(c.Cost))
+		b = appendLimit(b, c.Limit)
+	}
+	return b, nil
+}
+
+// callSpace holds one decoded call; it is reused from call to call.
+type callSpace struct {
+	call    limiter.Call
+	charges [limiter.MaxCharges]limiter.Charge
+	limits  [limiter.MaxCharges]limiter.Limit
+}
+
+// decode reads a call and reports whether it makes sense. The call is valid
+// until the next decode.
+func (s *callSpace) decode(body []byte, z *zones) bool {
+	d := decoder{rest: body}
+	s.call.Op = limiter.Op(d.uint8())
+	s.call.Subject = limiter.Subject{Hi: d.uint64(), Lo: d.uint64()}
+	n := int(d.uint8())
+	if s.call.Op > limiter.Reset || n == 0 || n > limiter.MaxCharges {
+		return false
+	}
+	s.call.Charges = s.charges[:n]
+	for i := range s.call.Charges {
+		c := &s.call.Charges[i]
+		*c = limiter.Charge{Tag: d.uint64(), Cost: int64(d.uvarint()), Limit: &s.limits[i]}
+		if !decodeLimit(&d, c.Limit, z) || c.Cost < 0 {
+			return false
+		}
+	}
+	return d.whole()
+}
+
+// appendEntry writes one call into a frameCalls. left is at least a microsecond.
+func appendEntry(b []byte, slot uint32, left time.Duration, call []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(slot))
+	b = binary.AppendUvarint(b, uint64(left/time.Microsecond))
+	b = binary.AppendUvarint(b, uint64(len(call)))
+	return append(b, call...)
+}
+
+// entry is one call of a frameCalls, not yet decoded.
+type entry struct {
+	slot uint64
+	left time.Duration
+	call []byte
+}
+
+// maxLeft keeps sums with a time left from overflowing.
+const maxLeft = 24 * time.Hour
+
+// nextEntry reads the next call. Ask for it while d.rest is not empty.
+func nextEntry(d *decoder) (entry, error) {
+	e := entry{slot: d.uvarint()}
+	e.left = time.Duration(min(d.uvarint(), uint64(maxLeft/time.Microsecond))) * time.Microsecond
+	e.call = d.take(d.uvarint())
+	if d.bad {
+		return entry{}, errMalformed
+	}
+	return e, nil
+}
