@@ -1,0 +1,106 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/murmurate/murmurate/limiter"
+)
+
+// maxRedirects is how often a call follows a newer View.
+const maxRedirects = 3
+
+// Forwarded is what became of one call that went to another node.
+type Forwarded string
+
+// The outcomes of a forward, used as metric labels.
+const (
+	ForwardOK          Forwarded = "ok"
+	ForwardRedirected  Forwarded = "redirected"
+	ForwardFull        Forwarded = "full"
+	ForwardUnreachable Forwarded = "unreachable"
+)
+
+// RouterOptions configures a Router.
+type RouterOptions struct {
+	// View returns the current View. Required.
+	View func() *View
+	// Owner decides the calls for this node's own partitions. Required.
+	Owner *Owner
+	// Deadline bounds a call that leaves the node. Required.
+	Deadline time.Duration
+	// Observe hears of every forward. Nil: nobody does.
+	Observe func(Forwarded)
+}
+
+// Router has each call decided by the owner of its subject.
+type Router struct {
+	view     func() *View
+	owner    *Owner
+	deadline time.Duration
+	observe  func(Forwarded)
+}
+
+// NewRouter returns a Router.
+func NewRouter(o RouterOptions) *Router {
+	if o.Observe == nil {
+		o.Observe = func(Forwarded) {}
+	}
+	return &Router{view: o.View, owner: o.Owner, deadline: o.Deadline, observe: o.Observe}
+}
+
+// Do has call decided and fills results, which has one element for each
+// charge. It returns within the deadline.
+//
+// limiter.ErrFull: the owner has no room, nothing was charged. Otherwise an
+// *UnreachableError; the call may have been charged if it was sent.
+func (r *Router) Do(ctx context.Context, call *limiter.Call, results []limiter.Result) error {
+	v := r.view()
+	i := v.owner(call.Subject)
+	if i >= 0 && v.self(i) {
+		return r.owner.decide(call, results)
+	}
+	deadline := time.Now().Add(r.deadline)
+	for range maxRedirects + 1 {
+		err := r.ask(ctx, deadline, v, i, call, results)
+		if !errors.Is(err, ErrNotOwner) {
+			return err
+		}
+		newer := r.view()
+		if newer == v {
+			break // the members do not agree yet, and asking again changes nothing
+		}
+		v, i = newer, newer.owner(call.Subject)
+		if i >= 0 && v.self(i) {
+			return r.owner.decide(call, results)
+		}
+	}
+	return &UnreachableError{Member: v.memberID(i), Err: ErrNotOwner}
+}
+
+// ask forwards call to ring member i of v, or to nobody if i is negative.
+func (r *Router) ask(ctx context.Context, deadline time.Time, v *View, i int, call *limiter.Call, results []limiter.Result) error {
+	if i < 0 {
+		r.observe(ForwardUnreachable)
+		return &UnreachableError{Err: ErrNoOwner}
+	}
+	peer := v.peers[i]
+	if peer == nil || !peer.Reachable() {
+		r.observe(ForwardUnreachable)
+		return &UnreachableError{Member: v.memberID(i), Err: ErrNoSession}
+	}
+	err := peer.Do(ctx, deadline, call, results)
+	switch {
+	case err == nil:
+		r.observe(ForwardOK)
+	case errors.Is(err, ErrNotOwner):
+		r.observe(ForwardRedirected)
+	case errors.Is(err, limiter.ErrFull):
+		r.observe(ForwardFull)
+	default:
+		r.observe(ForwardUnreachable)
+		return &UnreachableError{Member: v.memberID(i), Err: err}
+	}
+	return err
+}

@@ -1,0 +1,74 @@
+package cluster
+
+import (
+	"slices"
+
+	"github.com/murmurate/murmurate/limiter"
+)
+
+// Share decides calls from this node's own part of each limit while the
+// owner is out of reach: 1/n of count and burst, rounded down, where n is
+// the number of owners (for a client: of owners and clients). All shares
+// together never exceed the limit; the owner, if it lives on the other side
+// of a cut, admits the limit once more.
+type Share struct {
+	table *limiter.Table
+	clock *Clock
+	view  func() *View
+}
+
+// NewShare spends from table, which must be another one than the Owner's.
+func NewShare(table *limiter.Table, clock *Clock, view func() *View) *Share {
+	return &Share{table: table, clock: clock, view: view}
+}
+
+// Do decides call from the local share and fills results. A share starts
+// full. One that can never admit the call denies until the window ends.
+// The error is the table's; nothing is charged then.
+func (s *Share) Do(call *limiter.Call, results []limiter.Result) error {
+	now := s.clock.Now()
+	local, admits := shareCall(call, s.view().shares())
+	if err := s.table.Do(now, local, results); err != nil {
+		return err
+	}
+	for i := range results {
+		r, whole := &results[i], call.Charges[i].Limit
+		if !admits[i] {
+			*r = limiter.Result{RetryAfter: limiter.Never, NextUnit: whole.WindowEnd(now)}
+		}
+		if !r.Allowed && r.RetryAfter == limiter.Never && call.Charges[i].Cost <= whole.Capacity() {
+			// Too much for the share, not for the limit: worth another try.
+			r.RetryAfter = whole.WindowEnd(now)
+		}
+		r.Source = limiter.SourceShare
+		r.Limit = whole.Count
+	}
+	return nil
+}
+
+// shareCall is call with every limit reduced to 1/n, and whether each
+// reduced limit can admit anything. If one cannot, the call is a peek:
+// nothing may be charged.
+func shareCall(call *limiter.Call, n int) (*limiter.Call, []bool) {
+	local := &limiter.Call{Op: call.Op, Subject: call.Subject, Charges: make([]limiter.Charge, len(call.Charges))}
+	admits := make([]bool, len(call.Charges))
+	limits := make([]limiter.Limit, len(call.Charges))
+	for i, c := range call.Charges {
+		limits[i], admits[i] = c.Limit.Share(n)
+		local.Charges[i] = limiter.Charge{Limit: &limits[i], Tag: c.Tag, Cost: c.Cost}
+		if !admits[i] {
+			local.Op = limiter.Peek
+		}
+	}
+	return local, admits
+}
+
+// shares is the number of nodes that a limit is divided among.
+func (v *View) shares() int {
+	owners := v.Ring.Members()
+	n := len(owners)
+	if !slices.Contains(owners, v.Self) {
+		n += v.Clients
+	}
+	return max(n, 1)
+}
