@@ -1,0 +1,33 @@
+package murmurate
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/murmurate/murmurate/policy"
+)
+
+// batchWorkers bounds the checks of one batch that wait for other nodes at
+// the same time.
+const batchWorkers = 64
+
+// CheckAll decides rs and answers in their order. One bad request does not
+// spoil the others. The checks of one batch are decided in no particular
+// order among themselves.
+func (n *Node) CheckAll(ctx context.Context, rs []policy.Request) []policy.Outcome {
+	outcomes := make([]policy.Outcome, len(rs))
+	var next atomic.Int64
+	work := func() {
+		for i := next.Add(1) - 1; i < int64(len(rs)); i = next.Add(1) - 1 {
+			outcomes[i].Decision, outcomes[i].Err = n.Check(ctx, rs[i])
+		}
+	}
+	var workers sync.WaitGroup
+	for range min(batchWorkers, len(rs)) - 1 {
+		workers.Go(work)
+	}
+	work()
+	workers.Wait()
+	return outcomes
+}

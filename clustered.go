@@ -1,0 +1,154 @@
+package murmurate
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/murmurate/murmurate/cluster"
+	"github.com/murmurate/murmurate/ring"
+	"github.com/murmurate/murmurate/transport"
+)
+
+// gossipKeyBytes selects AES-256 for gossip.
+const gossipKeyBytes = 32
+
+// startClustered opens the peer port, joins the gossip, and serves peers.
+func (n *Node) startClustered(ctx context.Context) error {
+	o := &n.options
+	tlsConfig, err := o.peerTLS()
+	if err != nil {
+		return err
+	}
+	gossipKey, err := o.gossipKey()
+	if err != nil {
+		return err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Peer)
+	if err != nil {
+		return listenError(err, "peer", o.Peer)
+	}
+	if o.Name == "" {
+		o.Name = o.defaultName(listener.Addr())
+	}
+	self := transport.Identity{
+		ID:          o.Name,
+		Incarnation: uint64(time.Now().UnixNano()),
+		Cluster:     o.shared(n.identity),
+		Version:     o.Version,
+	}
+	known := &placement{known: make(chan struct{})}
+	membership, err := cluster.StartMembership(ctx, cluster.MembershipOptions{
+		ID:            o.Name,
+		Incarnation:   self.Incarnation,
+		Role:          o.Role,
+		Version:       o.Version,
+		GossipAddress: o.Gossip,
+		PeerAddress:   o.advertised(listener.Addr()),
+		Advertise:     o.Advertise,
+		Join:          o.Join,
+		Label:         o.Label,
+		GossipKey:     gossipKey,
+		Shared:        self.Cluster,
+		Connect:       n.connect(self, known, tlsConfig),
+		Logger:        o.Logger,
+	})
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	known.set(membership)
+	n.members = membership
+	n.view = membership.View
+	n.onClose("membership", func(ctx context.Context) error { return membership.Leave(ctx) })
+
+	n.peers, err = transport.Listen(transport.ServerOptions{
+		Listener:  listener,
+		Self:      self,
+		Handler:   peerHandler{n.owner},
+		Placement: known,
+		TLS:       tlsConfig,
+		Logger:    o.Logger,
+	})
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	n.serve(n.peers)
+	return nil
+}
+
+// serve answers peers until the node closes.
+func (n *Node) serve(peers *transport.Server) {
+	done := make(chan error, 1)
+	go func() { done <- peers.Serve() }()
+	n.onClose("peer port", func(ctx context.Context) error {
+		return errors.Join(peers.Close(ctx), <-done)
+	})
+}
+
+// connect opens the sessions of this node.
+func (n *Node) connect(self transport.Identity, known *placement, tlsConfig *tls.Config) cluster.Connect {
+	return func(m cluster.Member) cluster.Peer {
+		return session{transport.Dial(transport.ClientOptions{
+			Address:   m.Address,
+			Peer:      m.ID,
+			Self:      self,
+			Placement: known,
+			OnDemand:  n.options.Role == cluster.RoleClient,
+			TLS:       tlsConfig,
+			Logger:    n.options.Logger,
+		})}
+	}
+}
+
+// peerTLS is how peers authenticate each other; nil without a secret and
+// without certificates.
+func (o *Options) peerTLS() (*tls.Config, error) {
+	switch {
+	case o.TLS != (TLSFiles{}):
+		return transport.FilesTLS(o.TLS.Cert, o.TLS.Key, o.TLS.CA)
+	case o.Secret != "":
+		return transport.SecretTLS(o.Secret)
+	}
+	return nil, nil
+}
+
+func (o *Options) gossipKey() ([]byte, error) {
+	if o.Secret == "" {
+		return nil, nil
+	}
+	return transport.DeriveKey(o.Secret, "gossip", gossipKeyBytes)
+}
+
+// shared is a hash of what all members must have in common.
+func (o *Options) shared(identity cluster.Identity) uint64 {
+	b := binary.LittleEndian.AppendUint64(nil, identity.Check())
+	b = binary.LittleEndian.AppendUint64(b, ring.Parameters())
+	return xxhash.Sum64(append(b, o.Label...))
+}
+
+// advertised is the address at which others reach the peer port.
+func (o *Options) advertised(listening net.Addr) string {
+	host, port, err := net.SplitHostPort(listening.String())
+	if err != nil {
+		return listening.String()
+	}
+	if o.Advertise != "" {
+		host = o.Advertise
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// listenError says which setting moves a listener that could not open.
+func listenError(err error, setting, addr string) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("the %s address %s is in use by another process: choose another with cluster.%s or --%s: %w", setting, addr, setting, setting, err)
+	}
+	return fmt.Errorf("cannot listen on the %s address %s (cluster.%s, --%s): %w", setting, addr, setting, setting, err)
+}

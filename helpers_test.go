@@ -1,0 +1,60 @@
+package murmurate_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/murmurate/murmurate/limiter"
+)
+
+// observer counts what it hears.
+type observer struct {
+	mu   sync.Mutex
+	seen map[string]int
+}
+
+func (o *observer) Decision(policyName, outcome string, source limiter.Source) {
+	o.count(fmt.Sprintf("%s %s %v", policyName, outcome, source))
+}
+
+func (o *observer) Forward(outcome string) { o.count("forward " + outcome) }
+
+func (o *observer) count(what string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.seen == nil {
+		o.seen = make(map[string]int)
+	}
+	o.seen[what]++
+}
+
+func (o *observer) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var lines []string
+	for _, what := range slices.Sorted(maps.Keys(o.seen)) {
+		lines = append(lines, fmt.Sprintf("%s %d", what, o.seen[what]))
+	}
+	return strings.Join(lines, ", ")
+}
+
+// lockedBuilder is a strings.Builder for concurrent use.
+type lockedBuilder struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *lockedBuilder) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuilder) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}

@@ -1,0 +1,139 @@
+package murmurate
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+
+	"github.com/murmurate/murmurate/cluster"
+	"github.com/murmurate/murmurate/limiter"
+	"github.com/murmurate/murmurate/policy"
+	"github.com/murmurate/murmurate/transport"
+)
+
+// Node is one member of a cluster, or a cluster of one. Its methods are safe
+// for concurrent use.
+type Node struct {
+	options  Options
+	identity cluster.Identity
+	clock    *cluster.Clock
+	owned    *limiter.Table // counters of the keys that this node owns
+	shares   *limiter.Table // what was spent while their owner was out of reach
+	view     func() *cluster.View
+	owner    *cluster.Owner
+	router   *cluster.Router
+	share    *cluster.Share
+	outages  outages
+	peers    *transport.Server   // nil when Alone
+	members  *cluster.Membership // nil when Alone
+
+	close    sync.Once
+	closed   error
+	teardown []release // ended last in, first out
+}
+
+// release ends one thing that Start began.
+type release struct {
+	name string
+	end  func(context.Context) error
+}
+
+// Start makes a node and joins the cluster in the background; the node
+// answers checks from the moment that Start returns, and Readiness says when
+// it has found the others. ctx bounds the start only.
+//
+// The error names every option at fault, or the address that could not be
+// listened on.
+func Start(ctx context.Context, o Options) (*Node, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	n := &Node{options: o, clock: cluster.NewClock(), outages: outages{log: o.Logger}}
+	if err := n.start(ctx); err != nil {
+		_ = n.Close(ctx) // what had begun; the error that matters is err
+		return nil, err
+	}
+	return n, nil
+}
+
+func (n *Node) start(ctx context.Context) (err error) {
+	if n.identity, err = n.options.identity(); err != nil {
+		return err
+	}
+	n.owned = limiter.NewTable(limiter.TableOptions{MaxKeys: n.options.MaxKeys})
+	n.shares = limiter.NewTable(limiter.TableOptions{MaxKeys: n.options.MaxKeys})
+	view := func() *cluster.View { return n.view() } // known once the membership is
+	n.owner = cluster.NewOwner(n.owned, n.clock, view)
+	n.share = cluster.NewShare(n.shares, n.clock, view)
+	n.router = cluster.NewRouter(cluster.RouterOptions{
+		View:     view,
+		Owner:    n.owner,
+		Deadline: n.options.Deadline,
+		Observe:  func(f cluster.Forwarded) { n.options.Observer.Forward(string(f)) },
+	})
+	n.sweep()
+	if n.options.Alone {
+		return n.startAlone()
+	}
+	return n.startClustered(ctx)
+}
+
+func (n *Node) startAlone() error {
+	if n.options.Name == "" {
+		n.options.Name = "alone"
+	}
+	alone, err := cluster.AloneView(n.options.Name)
+	if err != nil {
+		return err
+	}
+	n.view = func() *cluster.View { return alone }
+	return nil
+}
+
+// Close drains the node: it leaves the cluster, so that others take over its
+// keys, finishes what it has begun, and ends within ctx. Later calls return
+// what the first one did.
+func (n *Node) Close(ctx context.Context) error {
+	n.close.Do(func() {
+		for i := len(n.teardown) - 1; i >= 0; i-- {
+			r := n.teardown[i]
+			if err := r.end(ctx); err != nil && n.closed == nil {
+				n.closed = fmt.Errorf("closing the %s: %w", r.name, err)
+			}
+		}
+	})
+	return n.closed
+}
+
+// onClose registers the release of something that has just begun.
+func (n *Node) onClose(name string, end func(context.Context) error) {
+	n.teardown = append(n.teardown, release{name, end})
+}
+
+// Name is the node's stable id.
+func (n *Node) Name() string { return n.options.Name }
+
+// Policies are the policies in force.
+func (n *Node) Policies() *policy.Set { return n.options.Policies }
+
+// PeerAddr is the address listened on for forwarded checks, nil when Alone.
+func (n *Node) PeerAddr() net.Addr {
+	if n.peers == nil {
+		return nil
+	}
+	return n.peers.Addr()
+}
+
+// GossipAddr is the address at which others reach this node's gossip, nil
+// when Alone.
+func (n *Node) GossipAddr() net.Addr {
+	if n.members == nil {
+		return nil
+	}
+	return net.TCPAddrFromAddrPort(n.members.GossipAddress())
+}

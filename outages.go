@@ -1,0 +1,62 @@
+package murmurate
+
+import (
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/murmurate/murmurate/cluster"
+	"github.com/murmurate/murmurate/limiter"
+)
+
+// outageInterval is how often an outage that goes on is logged again.
+const outageInterval = 10 * time.Second
+
+// outages logs the checks that their owner did not decide: the first of an
+// owner at once, then one line per interval with the count since the last.
+type outages struct {
+	log *slog.Logger
+
+	mu    sync.Mutex
+	known map[string]*outage // by owner id, so bounded by the cluster's size
+}
+
+type outage struct {
+	logged  time.Time
+	skipped int
+}
+
+// report logs err or counts it for the next line.
+func (o *outages) report(err error) {
+	owner, message := "", "owner out of reach: the policies' failure mode decides"
+	if unreachable, ok := errors.AsType[*cluster.UnreachableError](err); ok {
+		owner = unreachable.Member
+	} else if errors.Is(err, limiter.ErrFull) {
+		owner, message = "", "owner is full: new keys are refused, raise limiter.max_keys"
+	}
+	skipped, due := o.due(owner+message, time.Now())
+	if due {
+		o.log.Warn(message, "owner", owner, "error", err, "more_since_last_line", skipped)
+	}
+}
+
+// due says whether a line is due at now, and how many it stands for.
+func (o *outages) due(key string, now time.Time) (skipped int, due bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.known == nil {
+		o.known = make(map[string]*outage)
+	}
+	last := o.known[key]
+	if last == nil {
+		last = &outage{}
+		o.known[key] = last
+	}
+	if !last.logged.IsZero() && now.Sub(last.logged) < outageInterval {
+		last.skipped++
+		return 0, false
+	}
+	skipped, last.skipped, last.logged = last.skipped, 0, now
+	return skipped, true
+}

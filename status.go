@@ -1,0 +1,64 @@
+package murmurate
+
+import (
+	"context"
+
+	"github.com/murmurate/murmurate/cluster"
+	"github.com/murmurate/murmurate/policy"
+)
+
+// Members lists the cluster as this node sees it, itself included, by id.
+func (n *Node) Members() []cluster.MemberStatus {
+	if n.members == nil {
+		return []cluster.MemberStatus{{
+			Member:    cluster.Member{ID: n.options.Name, Role: cluster.RoleOwner, State: cluster.StateActive, Version: n.options.Version},
+			Reachable: true,
+			Owned:     1,
+		}}
+	}
+	return n.members.Members()
+}
+
+// Readiness says whether the node should receive traffic, and why not.
+func (n *Node) Readiness() cluster.Readiness {
+	if n.members == nil {
+		return cluster.Readiness{Ready: true}
+	}
+	return n.members.Readiness()
+}
+
+// Digest identifies the assignment of keys to nodes: nodes with equal
+// digests agree on every owner.
+func (n *Node) Digest() uint64 { return n.view().Digest }
+
+// OwnerOf is the id of the node that owns key in the named policy, empty if
+// no owner is known. The error is a policy.ErrInput.
+func (n *Node) OwnerOf(policyName, key string) (string, error) {
+	plan, err := n.options.Policies.Resolve(&policy.Request{Policy: policyName, Key: key})
+	if err != nil {
+		return "", err
+	}
+	return n.view().OwnerID(n.identity.Subject(plan.Namespace(), key)), nil
+}
+
+// Keys is the number of counters that this node holds.
+func (n *Node) Keys() int { return n.owned.Len() + n.shares.Len() }
+
+// Failed delivers the error of a node that cannot go on, such as one whose
+// name another live node bears already. Without one it never delivers.
+func (n *Node) Failed() <-chan error {
+	if n.members == nil {
+		return nil
+	}
+	return n.members.Failed()
+}
+
+// Drain takes the node out of the ring: it is no longer ready, others take
+// over its keys, and it goes on answering checks by asking them. It returns
+// when the reachable members know, or when ctx ends.
+func (n *Node) Drain(ctx context.Context) error {
+	if n.members == nil {
+		return nil
+	}
+	return n.members.Drain(ctx)
+}

@@ -1,0 +1,39 @@
+package murmurate
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	sweepInterval = 100 * time.Millisecond
+	// sweepBudget is how many slots of each table one sweep looks at: a
+	// table of 10,000,000 keys is looked through in four minutes, and a
+	// sweep takes well under a millisecond.
+	sweepBudget = 4096
+)
+
+// sweep drops expired counters in the background until the node closes.
+func (n *Node) sweep() {
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		ticker := time.NewTicker(sweepInterval)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-ticker.C:
+				now := n.clock.Now()
+				n.owned.Sweep(now, sweepBudget)
+				n.shares.Sweep(now, sweepBudget)
+			}
+		}
+	}()
+	n.onClose("sweeper", func(context.Context) error {
+		close(stop)
+		<-done
+		return nil
+	})
+}
