@@ -1,0 +1,151 @@
+package config
+
+import (
+	"time"
+
+	"github.com/murmurate/murmurate/policy"
+)
+
+// Config is the whole configuration of a node. Get one from [Default] or
+// [Load]; the zero value is not usable.
+type Config struct {
+	Node     Node     `yaml:"node"`
+	HTTP     HTTP     `yaml:"http"`
+	Cluster  Cluster  `yaml:"cluster"`
+	Limiter  Limiter  `yaml:"limiter"`
+	Log      Log      `yaml:"log"`
+	Policies []Policy `yaml:"policies"`
+}
+
+// Node is who this node is.
+type Node struct {
+	// Name is the node's stable id, unique in the cluster. Empty:
+	// HOSTNAME-GOSSIPPORT.
+	Name string `yaml:"name"`
+}
+
+// HTTP is the front door.
+type HTTP struct {
+	// Listen is where checks are answered, as HOST:PORT.
+	Listen string `yaml:"listen"`
+	// AdminListen is where administration is answered, as HOST:PORT. Empty:
+	// on Listen. Beyond loopback it needs AuthTokens.
+	AdminListen string `yaml:"admin_listen"`
+	// Headers are the dialects of the rate limit headers: ietf, legacy.
+	Headers []string `yaml:"headers"`
+	// AuthTokens are the bearer tokens that permit administration.
+	AuthTokens []string `yaml:"auth_tokens" secret:"true"`
+	// TLS serves HTTPS. The zero value serves plain HTTP.
+	TLS ServerTLS `yaml:"tls"`
+}
+
+// ServerTLS names the PEM files of an HTTPS server.
+type ServerTLS struct {
+	// Cert and Key go together.
+	Cert string `yaml:"cert"`
+	Key  string `yaml:"key"`
+	// ClientCA, if given, demands client certificates signed by it.
+	ClientCA string `yaml:"client_ca"`
+}
+
+// Cluster is how this node finds the others and talks to them.
+type Cluster struct {
+	// Gossip is where to listen for membership traffic (TCP and UDP), as
+	// IP:PORT.
+	Gossip string `yaml:"gossip"`
+	// Peer is where to listen for forwarded checks, as IP:PORT.
+	Peer string `yaml:"peer"`
+	// Advertise is the IP address at which others reach this node. Empty:
+	// the addresses listened on.
+	Advertise string `yaml:"advertise"`
+	// Join lists the gossip addresses of other nodes, as HOST:PORT. A DNS
+	// name is resolved again and again.
+	Join []string `yaml:"join"`
+	// Label keeps clusters apart that share a network.
+	Label string `yaml:"label"`
+	// Role is owner, or client: a client asks and owns no keys.
+	Role string `yaml:"role"`
+	// Secret encrypts gossip and authenticates peers.
+	Secret string `yaml:"secret" secret:"true"`
+	// IdentityKey is the key of the subject fingerprints. Empty: derived
+	// from Secret.
+	IdentityKey string `yaml:"identity_key" secret:"true"`
+	// Insecure permits listening beyond loopback without a Secret.
+	Insecure bool `yaml:"insecure"`
+	// TLS are the operator's own certificates for peer connections. The zero
+	// value uses certificates derived from Secret.
+	TLS PeerTLS `yaml:"tls"`
+	// Deadline bounds a check that has to ask another node.
+	Deadline time.Duration `yaml:"deadline"`
+}
+
+// PeerTLS names the PEM files of the peer connections, all three or none.
+type PeerTLS struct {
+	Cert string `yaml:"cert"`
+	Key  string `yaml:"key"`
+	CA   string `yaml:"ca"`
+}
+
+// Limiter bounds the table of counters.
+type Limiter struct {
+	// MaxKeys bounds the live counters.
+	MaxKeys int `yaml:"max_keys"`
+}
+
+// Log is what the node says of itself.
+type Log struct {
+	// Level is debug, info, warn or error.
+	Level string `yaml:"level"`
+	// Format is text or json.
+	Format string `yaml:"format"`
+}
+
+// Policy is a named set of limits.
+type Policy struct {
+	// Name is what checks call the policy by.
+	Name string `yaml:"name"`
+	// Limits are charged all or none.
+	Limits []policy.LimitSpec `yaml:"limits"`
+	// Cost is what a check costs.
+	Cost Cost `yaml:"cost,omitempty"`
+	// Shadow decides, counts and reports, but never denies.
+	Shadow bool `yaml:"shadow,omitempty"`
+	// OnUnreachable is local, allow or deny. Empty: local.
+	OnUnreachable string `yaml:"on_unreachable,omitempty"`
+}
+
+// Cost is the price of a check.
+type Cost struct {
+	// Default is the cost of a check that does not say, at least 1. Nil: 1.
+	Default *int64 `yaml:"default,omitempty"`
+}
+
+// defaultGossipPort is the port of Default's Cluster.Gossip, and that of a
+// node to join that is named without one.
+const defaultGossipPort = 7381
+
+// Default is the configuration of a node that is told nothing: alone on
+// loopback, with the built-in policy.
+func Default() *Config {
+	return &Config{
+		HTTP: HTTP{
+			Listen:     "127.0.0.1:7380",
+			Headers:    []string{"ietf", "legacy"},
+			AuthTokens: []string{},
+		},
+		Cluster: Cluster{
+			Gossip:   "127.0.0.1:7381",
+			Peer:     "127.0.0.1:7382",
+			Join:     []string{},
+			Label:    "murmurate",
+			Role:     "owner",
+			Deadline: 50 * time.Millisecond,
+		},
+		Limiter: Limiter{MaxKeys: 10_000_000},
+		Log:     Log{Level: "info", Format: "text"},
+		Policies: []Policy{{
+			Name:   policy.DefaultName,
+			Limits: []policy.LimitSpec{{Algorithm: "sliding_window", Rate: "100/min"}},
+		}},
+	}
+}

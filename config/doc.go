@@ -1,0 +1,22 @@
+// Package config reads the configuration of a node: flags, then environment,
+// then file, then defaults.
+//
+// A file's way through [Load]: it is parsed into YAML nodes, which know their
+// lines; a walk beside the schema (taken from the types below [Config]) finds
+// unknown and repeated names and values of a wrong type, and turns the rest
+// into typed values. Environment variables and flags become typed values by
+// the same rules. viper lays the layers over each other and fills a Config,
+// whose values are then checked alone and against each other. Every fault
+// found on the way is reported at once, with the line, variable or flag that
+// it came from, as [*Faults].
+//
+// Strict: a name that is unknown or differs in case, a duration without a
+// unit, a fraction where a whole number belongs, YAML aliases, tags and
+// further documents are refused. A setting without a value (null) counts as
+// left out, and so does an empty environment variable. Names of policies and
+// limits keep their case, and names that differ only in case are different.
+//
+// Not promised: that what Load accepts can also be listened on, joined or
+// opened by this machine. Load reads the files that the configuration names
+// (certificates, secrets) and changes nothing.
+package config

@@ -1,0 +1,231 @@
+package config
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestBadFiles(t *testing.T) {
+	t.Parallel()
+	const noSecret = "is not on loopback, and anybody who reaches it could join: set cluster.secret, the same on every node " +
+		"(make one with: openssl rand -base64 32), or cluster.insecure: true where everybody on the network is trusted"
+	for _, c := range []struct {
+		name, file string
+		want       []string
+	}{
+		// Names
+		{"misspelt", "http:\n  listn: :80\n", []string{`2: http.listn: unknown setting (did you mean "listen"?)`}},
+		{"other case", "Policies: []\n", []string{`1: Policies: unknown setting (did you mean "policies"?)`}},
+		{"camel case", "limiter: {maxKeys: 5}\n", []string{`1: limiter.maxKeys: unknown setting (did you mean "max_keys"?)`}},
+		{"unlike any", "grpc: {listen: x}\n", []string{`1: grpc: unknown setting; the settings here are node, http, cluster, limiter, log, policies`}},
+		{"dotted", "http.listen: :80\n", []string{`1: http.listen: unknown setting; the settings here are node, http, cluster, limiter, log, policies`}},
+		{"empty name", "\"\": 1\n", []string{`1: unknown setting; the settings here are node, http, cluster, limiter, log, policies`}},
+		{"unprintable name", "\"a\\nb\": 1\n", []string{`1: a\nb: unknown setting; the settings here are node, http, cluster, limiter, log, policies`}},
+		{"name that is a list", "? [http]\n: x\n", []string{`1: a setting's name must be plain text, got a list`}},
+		{"number as a name", "1: x\n", []string{`1: 1: unknown setting; the settings here are node, http, cluster, limiter, log, policies`}},
+		{"given twice", "log: {level: info}\nhttp: {}\nlog: {format: json}\n", []string{"3: log: is set already on line 1"}},
+		{"given twice inside", "log:\n  level: info\n  level: warn\n", []string{"3: log.level: is set already on line 2"}},
+		{"misspelt means the setting that was meant", "policies:\n- nme: a\n  limts: []\n", []string{
+			`2: policies[0].nme: unknown setting (did you mean "name"?)`,
+			`3: policies[0].limts: unknown setting (did you mean "limits"?)`}},
+
+		// Types
+		{"text for a group", "http: on\n", []string{`1: http: must be settings by name (listen: ...), got "on"`}},
+		{"list for a group", "http: [a]\n", []string{`1: http: must be settings by name (listen: ...), got a list`}},
+		{"list as the file", "- a\n", []string{`1: must be settings by name (node: ...), got a list`}},
+		{"text as the file", "hello\n", []string{`1: must be settings by name (node: ...), got "hello"`}},
+		{"text for a list", "cluster: {join: n2:7381}\n", []string{`1: cluster.join: must be a list (- ... on a line of its own, or [a, b]), got "n2:7381"`}},
+		{"group for a list", "policies:\n  api: {limits: []}\n", []string{"2: policies: must be a list (- ... on a line of its own, or [a, b]), got settings by name"}},
+		{"list for text", "log:\n  level: [info]\n", []string{"2: log.level: must be one value, got a list"}},
+		{"group for text", "log:\n  level: {a: b}\n", []string{"2: log.level: must be one value, got settings by name"}},
+		{"text for a policy", "policies:\n- api\n- name: b\n  limits: [{algorithm: sliding_log}]\n", []string{
+			`2: policies[0]: must be settings by name (name: ...), got "api"`,
+			"4: policies[1].limits[0].rate: is required: COUNT/PERIOD such as 100/1m, 20/s or 5000/day"}},
+		{"nothing in a list", "http: {headers: [~]}\ncluster: {join: [a,, ]}\n", []string{"2: is no YAML: did not find expected node content"}},
+		{"null in a list", "http: {headers: [~]}\n", []string{"1: http.headers[0]: is empty: remove it, or give it a value"}},
+		{"fraction", "limiter: {max_keys: 1.5}\n", []string{`1: limiter.max_keys: must be a whole number such as 250, 10k, 5M or 1G, got "1.5"`}},
+		{"exponent", "limiter: {max_keys: 1e6}\n", []string{`1: limiter.max_keys: must be a whole number such as 250, 10k, 5M or 1G, got "1e6"`}},
+		{"octal", "limiter: {max_keys: 0100}\n", []string{`1: limiter.max_keys: must not begin with 0, got "0100"`}},
+		{"negative", "limiter: {max_keys: -1}\n", []string{`1: limiter.max_keys: must not be negative, got "-1"`}},
+		{"truth as text", "cluster: {insecure: yes}\n", []string{`1: cluster.insecure: must be true or false, got "yes"`}},
+		{"no unit", "cluster: {deadline: 50}\n", []string{"1: cluster.deadline: needs a unit: write 50ms or 50s"}},
+		{"zero without a unit", "cluster: {deadline: 0}\n", []string{"1: cluster.deadline: needs a unit: write 0s"}},
+		{"no duration", "cluster: {deadline: soon}\n", []string{`1: cluster.deadline: must be a duration such as 50ms or 1.5s, got "soon"`}},
+
+		// YAML
+		{"no YAML", "log: {level: info\nhttp: {}\n", []string{"2: is no YAML: did not find expected ',' or '}'"}},
+		{"no YAML on the first line", "log: level: info\n", []string{"1: is no YAML: mapping values are not allowed in this context"}},
+		{"no YAML later", "log:\n  level: info\nhttp: listen: x\n", []string{"3: is no YAML: mapping values are not allowed in this context"}},
+		{"open bracket", "http: {headers: [ietf\n", []string{"2: is no YAML: did not find expected ',' or ']'"}},
+		{"unknown anchor", "http: *a\n", []string{" is no YAML: unknown anchor 'a' referenced"}},
+		{"control characters", "http: \x01\n", []string{" is no YAML: control characters are not allowed"}},
+		{"tab", "log:\n\tlevel: info\n", []string{"2: is no YAML: found character that cannot start any token (YAML is indented with spaces, not tabs; quote a value that begins with a special character)"}},
+		{"two documents", "log: {level: info}\n---\nlog: {level: warn}\n", []string{"2: a second document begins here, but a configuration is one document"}},
+		{"alias", "http: {listen: &a ':80'}\ncluster:\n  label: *a\n", []string{"3: cluster.label: aliases (*name) are not supported: write the value out"}},
+		{"alias of itself", "http: &a\n  tls: *a\n", []string{"2: http.tls: aliases (*name) are not supported: write the value out"}},
+		{"merge", "log: &a {level: info}\nhttp:\n  <<: *a\n", []string{"3: http: merging (<<) is not supported: write the settings out"}},
+		{"tag", "limiter: {max_keys: !!int \"5\"}\n", []string{"1: limiter.max_keys: tags (!!int) are not supported: leave it out"}},
+
+		// Values
+		{"node name", "node: {name: a b}\n", []string{`1: node.name: must be at most 128 letters, digits, '.', '_' or '-', beginning with a letter or digit, got "a b"`}},
+		{"choices", "log:\n  level: inof\n  format: xml\ncluster: {role: Owner}\nhttp: {headers: [ietf, x, ietf]}\n", []string{
+			`2: log.level: must be debug, info, warn or error, got "inof" (did you mean "info"?)`,
+			`3: log.format: must be text or json, got "xml"`,
+			`4: cluster.role: must be owner or client, got "Owner" (did you mean "owner"?)`,
+			`5: http.headers[1]: must be ietf or legacy, got "x"`,
+			`5: http.headers[2]: "ietf" is in the list already`}},
+		{"bounds", "limiter: {max_keys: 2G}\ncluster:\n  deadline: 1us\n  label: ''\n", []string{
+			"1: limiter.max_keys: must be 1 to 1000000000, got 2000000000",
+			"3: cluster.deadline: must be 1ms to 10s, got 1µs",
+			"4: cluster.label: must have 1 to 255 bytes, got 0"}},
+		{"long label", "cluster: {label: " + strings.Repeat("x", 256) + "}\n", []string{"1: cluster.label: must have 1 to 255 bytes, got 256"}},
+		{"http addresses", "http:\n  listen: 7380\n  admin_listen: localhost:99999\n", []string{
+			`2: http.listen: must be HOST:PORT such as 127.0.0.1:7380 or [::1]:7380, got "7380"`,
+			`3: http.admin_listen: the port must be a number from 0 to 65535, got "99999"`}},
+		{"empty address", "http: {listen: ''}\n", []string{`1: http.listen: must be HOST:PORT such as 127.0.0.1:7380 or [::1]:7380, got ""`}},
+		{"node addresses", "cluster:\n  insecure: true\n  gossip: :7381\n  peer: node1:7382\n", []string{
+			`3: cluster.gossip: must begin with an IP address, such as 127.0.0.1:7381, or 0.0.0.0:7381 for every address, got ":7381"`,
+			`4: cluster.peer: must begin with an IP address, such as 127.0.0.1:7382, or 0.0.0.0:7382 for every address, got "node1:7382"`}},
+		{"zone of an address", "cluster: {gossip: '[fe80::1%eth0]:7381'}\n", []string{
+			`1: cluster.gossip: must begin with an IP address, such as 127.0.0.1:7381, or 0.0.0.0:7381 for every address, got "[fe80::1%eth0]:7381"`}},
+		{"seeds", "cluster:\n  join:\n  - http://n1:7381\n  - n2:0\n  - :7381\n  - n3\n  - ''\n", []string{
+			`3: cluster.join[0]: must be HOST:PORT such as 10.0.0.1:7381, with the gossip port of another node, got "http://n1:7381"`,
+			`4: cluster.join[1]: must be HOST:PORT such as 10.0.0.1:7381, with the gossip port of another node, got "n2:0"`,
+			`5: cluster.join[2]: must be HOST:PORT such as 10.0.0.1:7381, with the gossip port of another node, got ":7381"`,
+			`7: cluster.join[4]: must be HOST:PORT such as 10.0.0.1:7381, with the gossip port of another node, got ""`}},
+		{"advertise", "cluster: {advertise: '10.0.0.1:7381'}\n", []string{
+			`1: cluster.advertise: must be the IP address, without port, at which the other nodes reach this one, got "10.0.0.1:7381"`}},
+		{"advertise everything", "cluster: {advertise: 0.0.0.0}\n", []string{
+			`1: cluster.advertise: must be the IP address, without port, at which the other nodes reach this one, got "0.0.0.0"`}},
+		{"lonely client", "cluster: {role: client}\n", []string{"1: cluster.join: is required for cluster.role client, which owns no keys: name at least one node"}},
+
+		// Who may reach what
+		{"open to the network", "cluster:\n  gossip: 0.0.0.0:7381\n  peer: '[::]:7382'\n", []string{
+			"2: cluster.gossip: 0.0.0.0:7381 " + noSecret, "3: cluster.peer: [::]:7382 " + noSecret}},
+		{"open, and said so", "cluster: {gossip: '0.0.0.0:7381', peer: 10.1.2.3:7382, insecure: true}\n", nil},
+		{"open with a secret", "cluster: {gossip: '0.0.0.0:7381', peer: 10.1.2.3:7382, secret: sixteen bytes...}\n", nil},
+		{"open with a faulty secret", "cluster:\n  gossip: 0.0.0.0:7381\n  secret: [x]\n", []string{"3: cluster.secret: must be one value, got a list"}},
+		{"mapped loopback", "cluster: {gossip: '[::ffff:127.0.0.1]:7381', peer: '127.8.8.8:7382'}\n", nil},
+		{"http anywhere", "http: {listen: ':7380'}\n", nil},
+		{"administration anywhere", "http: {admin_listen: 'admin.example:7384'}\n", []string{
+			"1: http.admin_listen: admin.example:7384 is not on loopback, and anybody who reaches it could reset counters: set http.auth_tokens (make one with: openssl rand -base64 32)"}},
+		{"administration on loopback", "http: {admin_listen: 'localhost:7384'}\n", nil},
+		{"administration with a token", "http: {admin_listen: ':7384', auth_tokens: [0123456789abcdef]}\n", nil},
+		{"short secrets", "cluster: {secret: abc, identity_key: '0123456789abcde'}\nhttp: {auth_tokens: [abc, '', 'with a space inside']}\n", []string{
+			"1: cluster.secret: must have at least 16 bytes, got 3; make one with: openssl rand -base64 32",
+			"1: cluster.identity_key: must have at least 16 bytes, got 15; make one with: openssl rand -base64 32",
+			"2: http.auth_tokens[0]: must have at least 16 bytes, got 3; make one with: openssl rand -base64 32",
+			"2: http.auth_tokens[1]: must not be empty; make one with: openssl rand -base64 32",
+			"2: http.auth_tokens[2]: must consist of letters, digits and -._~+/ with = at the end only; make one with: openssl rand -base64 32"}},
+		{"one port twice", "http: {listen: ':7381'}\ncluster: {peer: '127.0.0.1:7381'}\n", []string{
+			"2: cluster.gossip: 127.0.0.1:7381 is taken by http.listen (:7381): choose another port",
+			"2: cluster.peer: 127.0.0.1:7381 is taken by http.listen (:7381): choose another port",
+			"2: cluster.peer: 127.0.0.1:7381 is taken by cluster.gossip (127.0.0.1:7381): choose another port"}},
+		{"one port on two addresses", "cluster: {peer: '127.0.0.2:7381'}\n", nil},
+		{"free ports", "http: {listen: '127.0.0.1:0'}\ncluster: {gossip: '127.0.0.1:0', peer: '127.0.0.1:0'}\n", nil},
+
+		// Policies
+		{"policies", `policies:
+- name: a b
+  limits: []
+- name: api
+  cost: {default: 0}
+  on_unreachable: dney
+  limits:
+  - name: x
+    algorithm: token_bukcet
+    rate: 5/s
+  - name: x
+    algorithm: fixed_window
+    rate: 5/m
+    timezone: Europe/Pariss
+- name: api
+  limits:
+  - algorithm: sliding_log
+    count: 5
+    period: 5
+    anchor: 1.5
+  - algorithm: sliding_log
+    rate: 5/s
+- cost: {default: -1}
+`, []string{
+			`2: policies[0].name: must be a letter followed by at most 63 letters, digits, '_', '.' or '-', got "a b"`,
+			"3: policies[0].limits: a policy needs at least one limit",
+			"5: policies[1].cost.default: must be at least 1, got 0",
+			`6: policies[1].on_unreachable: must be local, allow or deny, got "dney" (did you mean "deny"?)`,
+			`9: policies[1].limits[0].algorithm: must be one of token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log, got "token_bukcet" (did you mean "token_bucket"?)`,
+			`11: policies[1].limits[1].name: "x" is already the name of another limit of this policy`,
+			`13: policies[1].limits[1].rate: the period "m" could be a minute or a month: write min or month`,
+			`14: policies[1].limits[1].timezone: there is no time zone "Europe/Pariss"; write a name of the IANA database such as America/Sao_Paulo (did you mean "Europe/Paris"?)`,
+			`15: policies[2].name: "api" is already the name of another policy`,
+			`17: policies[2].limits[0].name: must be a letter followed by at most 63 letters, digits, '_', '.' or '-', got ""`,
+			"19: policies[2].limits[0].period: needs a unit: write 5s, 5m or 5h",
+			`20: policies[2].limits[0].anchor: must be a whole number such as 250, 10k, 5M or 1G, got "1.5"`,
+			`21: policies[2].limits[1].name: must be a letter followed by at most 63 letters, digits, '_', '.' or '-', got ""`,
+			`23: policies[3].cost.default: must not be negative, got "-1"`,
+			`23: policies[3].name: must be a letter followed by at most 63 letters, digits, '_', '.' or '-', got ""`,
+			"23: policies[3].limits: a policy needs at least one limit"}},
+
+		// Everything at once, in the order of the lines
+		{"ten faults", `node:
+  nme: n1
+http:
+  listen: nowhere
+  headers: ietf
+cluster:
+  gossip: 0.0.0.0:7381
+  join: [n2]
+  secret: short
+  deadline: 50
+limiter:
+  max_keys: 0.5
+log:
+  level: verbose
+  level: info
+policies:
+- name: api
+  limits:
+  - {algorithm: sliding_window, rate: 100}
+  shadow: maybe
+`, []string{
+			`2: node.nme: unknown setting (did you mean "name"?)`,
+			`4: http.listen: must be HOST:PORT such as 127.0.0.1:7380 or [::1]:7380, got "nowhere"`,
+			`5: http.headers: must be a list (- ... on a line of its own, or [a, b]), got "ietf"`,
+			"9: cluster.secret: must have at least 16 bytes, got 5; make one with: openssl rand -base64 32",
+			"10: cluster.deadline: needs a unit: write 50ms or 50s",
+			`12: limiter.max_keys: must be a whole number such as 250, 10k, 5M or 1G, got "0.5"`,
+			`14: log.level: must be debug, info, warn or error, got "verbose"`,
+			"15: log.level: is set already on line 14",
+			`19: policies[0].limits[0].rate: must be COUNT/PERIOD such as 100/1m, 20/s or 5000/day, got "100"`,
+			`20: policies[0].shadow: must be true or false, got "maybe"`}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			want := ""
+			for i, line := range c.want {
+				if i > 0 {
+					want += "\n"
+				}
+				want += "FILE:" + line
+			}
+			if got := faultText(t, Source{File: write(t, "c.yaml", c.file)}); got != want {
+				t.Errorf("\n got:\n%s\nwant:\n%s", got, want)
+			}
+		})
+	}
+}
+
+func TestUnreadableFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for file, want := range map[string]string{
+		filepath.Join(dir, "none.yaml"): "no such file or directory",
+		dir:                             "is a directory",
+	} {
+		got := faultText(t, Source{File: file})
+		if !strings.HasPrefix(got, "FILE: cannot be read: ") || !strings.HasSuffix(got, want) {
+			t.Errorf("%s: %s", file, got)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package config
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"slices"
+
+	"github.com/go-viper/mapstructure/v2"
+	"github.com/spf13/viper"
+)
+
+// Source is where a configuration comes from. The zero value gives the
+// defaults.
+type Source struct {
+	// File is the path of the configuration file. Empty: none.
+	File string
+	// Env is the environment as os.Environ gives it. MURMURATE_HTTP_LISTEN
+	// sets http.listen; elements of a list stand between commas.
+	// MURMURATE_CLUSTER_SECRET_FILE, and the like of the other secrets,
+	// names a file that holds the value. A MURMURATE_ variable that is no
+	// setting is a fault, except what Kubernetes adds for a Service of that
+	// name.
+	Env []string
+	// Flags are the values of the flags that were given, by the path of
+	// their setting, such as "cluster.join".
+	Flags map[string]any
+}
+
+// Load reads a configuration: flags, then environment, then file, then
+// defaults. Its error is [*Faults].
+func Load(s Source) (*Config, error) {
+	var data []byte
+	if s.File != "" {
+		var err error
+		if data, err = readFile(s.File); err != nil {
+			return nil, &Faults{List: []Fault{{File: s.File, Detail: err.Error()}}}
+		}
+	}
+	return load(readDocument(s.File, data), s)
+}
+
+func load(d *document, s Source) (*Config, error) {
+	env, envFaults := readEnv(s.Env)
+	flags, flagFaults := readFlags(s.Flags)
+	set := slices.Concat(env, flags)
+	faults := slices.Concat(d.faults, envFaults, flagFaults)
+	c, err := merge(d.values, set)
+	if err != nil { // the values are of the right types already: only a gap in the schema leads here
+		return nil, &Faults{List: append(faults, Fault{File: d.file, Detail: err.Error()})}
+	}
+	if !d.broken {
+		o := origins(d, set)
+		for _, p := range c.problems(o.unsound) {
+			faults = append(faults, o.fault(p))
+		}
+	}
+	if len(faults) > 0 {
+		sortFaults(faults)
+		return nil, &Faults{List: faults}
+	}
+	c.complete()
+	return c, nil
+}
+
+// merge lays the assignments, in their order, over the file and the file
+// over the defaults. All values are typed as the schema says.
+func merge(file map[string]any, set []assignment) (*Config, error) {
+	v := viper.New()
+	defaults := reflect.ValueOf(Default()).Elem()
+	for _, s := range settings() {
+		v.SetDefault(s.path, defaults.FieldByIndex(s.index).Interface())
+	}
+	if err := v.MergeConfigMap(file); err != nil {
+		return nil, err
+	}
+	for _, a := range set {
+		if a.value != nil {
+			v.Set(a.path, a.value)
+		}
+	}
+	c := new(Config)
+	err := v.UnmarshalExact(c, func(dc *mapstructure.DecoderConfig) {
+		dc.TagName = "yaml"
+		dc.WeaklyTypedInput = false
+		dc.DecodeHook = nil
+	})
+	return c, err
+}
+
+// maxFile bounds what is read of any file.
+const maxFile = 16 << 20
+
+// readFile reads a file that the operator named.
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path) //nolint:gosec // reading the operator's files is what this package is for
+	if err != nil {
+		return nil, fmt.Errorf("cannot be read: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("cannot be read: %w", err)
+	case len(data) > maxFile:
+		return nil, fmt.Errorf("cannot be read: %s is larger than %d MiB", path, maxFile>>20)
+	}
+	return data, nil
+}

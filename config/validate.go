@@ -1,0 +1,107 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// problem is a fault whose place is not known yet.
+type problem struct{ path, detail string }
+
+// validator judges the values of a Config, alone and against each other.
+type validator struct {
+	*Config
+	// unsound reports whether the value at a path could not be read. Nothing
+	// is concluded from such a value.
+	unsound  func(path string) bool
+	problems []problem
+}
+
+// problems returns everything that is wrong with the values of c.
+func (c *Config) problems(unsound func(path string) bool) []problem {
+	v := &validator{Config: c, unsound: unsound}
+	v.node()
+	v.http()
+	v.cluster()
+	v.secrets()
+	v.listeners()
+	v.limiter()
+	v.log()
+	_, faults := c.policies()
+	for _, f := range faults {
+		v.report(f.Field, "%s", f.Detail)
+	}
+	return v.problems
+}
+
+func (v *validator) report(path, format string, args ...any) {
+	if !v.unsound(path) {
+		v.problems = append(v.problems, problem{path, fmt.Sprintf(format, args...)})
+	}
+}
+
+// sound reports whether conclusions may be drawn from all of paths.
+func (v *validator) sound(paths ...string) bool { return !slices.ContainsFunc(paths, v.unsound) }
+
+// oneOf reports a value that is none of choices.
+func (v *validator) oneOf(path, value string, choices ...string) {
+	if err := choose(value, choices...); err != nil {
+		v.report(path, "%v", err)
+	}
+}
+
+func (v *validator) node() {
+	if name := v.Node.Name; name != "" && (len(name) > maxNodeName || !hostName.MatchString(name)) {
+		v.report("node.name", "must be at most %d letters, digits, '.', '_' or '-', beginning with a letter or digit, got %q",
+			maxNodeName, printable(name))
+	}
+}
+
+// maxNodeName keeps a node's gossip metadata within memberlist's 512 bytes.
+const maxNodeName = 128
+
+// dialects are the rate limit headers that can be sent.
+var dialects = []string{"ietf", "legacy"}
+
+func (v *validator) http() {
+	for i, dialect := range v.HTTP.Headers {
+		path := fmt.Sprintf("http.headers[%d]", i)
+		v.oneOf(path, dialect, dialects...)
+		if slices.Index(v.HTTP.Headers, dialect) < i {
+			v.report(path, "%q is in the list already", printable(dialect))
+		}
+	}
+	tls := v.HTTP.TLS
+	switch {
+	case tls.Cert == "" && tls.Key != "":
+		v.report("http.tls.cert", "is required beside key")
+	case tls.Key == "" && tls.Cert != "":
+		v.report("http.tls.key", "is required beside cert")
+	case tls.Cert == "" && tls.ClientCA != "":
+		v.report("http.tls.client_ca", "needs cert and key: client certificates are only asked for over TLS")
+	}
+	v.keyPair("http.tls", tls.Cert, tls.Key)
+	v.authorities("http.tls.client_ca", tls.ClientCA)
+}
+
+func (v *validator) limiter() {
+	const most = 1_000_000_000
+	if n := v.Limiter.MaxKeys; n < 1 || n > most {
+		v.report("limiter.max_keys", "must be 1 to %d, got %d", most, n)
+	}
+}
+
+func (v *validator) log() {
+	v.oneOf("log.level", v.Log.Level, "debug", "info", "warn", "error")
+	v.oneOf("log.format", v.Log.Format, "text", "json")
+}
+
+// Bounds of cluster.deadline.
+const (
+	minDeadline = time.Millisecond
+	maxDeadline = 10 * time.Second
+)
+
+// maxLabel is memberlist's bound on a label, in bytes.
+const maxLabel = 255
