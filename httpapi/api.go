@@ -1,0 +1,80 @@
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"github.com/murmurate/murmurate/policy"
+)
+
+// Node decides checks. It is safe for concurrent use.
+type Node interface {
+	// Check decides one request. An error that is policy.ErrInput means that
+	// nothing was decided or charged. With any other error the decision has
+	// been made by the policy's failure mode.
+	Check(ctx context.Context, r policy.Request) (policy.Decision, error)
+	// CheckAll decides many, in their order; each outcome is as of Check.
+	CheckAll(ctx context.Context, rs []policy.Request) []policy.Outcome
+	// Reset makes the counters of a key as if unused and returns what a check
+	// would then see. After an error nothing is known to be reset.
+	Reset(ctx context.Context, policyName, key string) (policy.Decision, error)
+	// Policies returns the policies in force.
+	Policies() *policy.Set
+}
+
+// Options says what there is to serve.
+type Options struct {
+	// Node decides. Required.
+	Node Node
+	// Cluster answers GET /v1/cluster. policyName and key are both empty, or
+	// name a key whose owner is wanted; an unknown policy or a bad key is a
+	// policy.ErrInput. Nil: the endpoint does not exist.
+	Cluster func(policyName, key string) (ClusterStatus, error)
+	// Ready answers GET /readyz. Nil: always ready.
+	Ready func() Readiness
+	// Metrics answers GET /metrics. Nil: the endpoint does not exist.
+	Metrics http.Handler
+	// Headers are the dialects of the rate limit fields. Empty: decisions
+	// carry no such fields, only Retry-After.
+	Headers []Dialect
+	// Tokens are the bearer tokens that permit administration.
+	Tokens []string
+	// OpenAdmin permits administration without a token as long as there are
+	// no Tokens. For listeners on loopback.
+	OpenAdmin bool
+	// Logger receives a line for each act of administration, without the
+	// key. Nil: nothing is logged.
+	Logger *slog.Logger
+}
+
+// API serves one node. It is immutable and safe for concurrent use.
+type API struct {
+	node    Node
+	cluster func(policyName, key string) (ClusterStatus, error)
+	ready   func() Readiness
+	metrics http.Handler
+	fields  *fieldWriter
+	guard   guard
+	log     *slog.Logger
+}
+
+// New returns the API of a node. It begins nothing; see [API.Handler].
+func New(o Options) *API {
+	a := &API{
+		node:    o.Node,
+		cluster: o.Cluster,
+		ready:   o.Ready,
+		metrics: o.Metrics,
+		fields:  newFieldWriter(o.Headers, o.Node.Policies),
+		guard:   newGuard(o.Tokens, o.OpenAdmin),
+		log:     o.Logger,
+	}
+	if a.ready == nil {
+		a.ready = func() Readiness { return Readiness{Ready: true} }
+	}
+	if a.log == nil {
+		a.log = slog.New(slog.DiscardHandler)
+	}
+	return a
+}

@@ -1,0 +1,69 @@
+package httpapi
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/murmurate/murmurate/limiter"
+	"github.com/murmurate/murmurate/policy"
+)
+
+// check serves POST /v1/check.
+func (a *API) check(w http.ResponseWriter, r *http.Request) {
+	x := newExchange()
+	defer x.release()
+	body, err := x.read(w, r)
+	if err != nil {
+		writeProblem(w, problemOf(err))
+		return
+	}
+	c, err := decodeCheck(body)
+	if err != nil {
+		writeProblem(w, problemOf(err))
+		return
+	}
+	d, err := a.node.Check(r.Context(), c.Request)
+	if errors.Is(err, policy.ErrInput) {
+		writeProblem(w, problemOf(err))
+		return
+	}
+	c.settle(&d)
+	a.writeDecision(w, x, &d, statusOf(&d))
+}
+
+// settle makes the answer to a call of cost 1 that to a call of cost 0, if
+// that was asked.
+func (c *checkRequest) settle(d *policy.Decision) {
+	if c.free {
+		d.Cost, d.Delay = 0, 0
+	}
+}
+
+// statusOf is the status of a decision. 503 says that the limiter could not
+// decide and its operator chose to deny then; it is not the client's doing.
+func statusOf(d *policy.Decision) int {
+	switch {
+	case d.Allowed:
+		return http.StatusOK
+	case d.Source == limiter.SourceFailClosed && d.OnUnreachable == policy.Deny:
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusTooManyRequests
+}
+
+// writeDecision answers with d and the fields that belong to it. No answer
+// may be cached, an admission least of all: it has been spent.
+func (a *API) writeDecision(w http.ResponseWriter, x *exchange, d *policy.Decision, status int) {
+	h := w.Header()
+	h["Content-Type"] = jsonType
+	h["Cache-Control"] = noStore
+	var room [4]limitFields // most policies have fewer, and then nothing is allocated
+	limits := fieldsOf(room[:0], d)
+	a.fields.write(h, d.Policy, limits)
+	if status != http.StatusOK {
+		writeRetryAfter(h, limits)
+	}
+	w.WriteHeader(status)
+	x.answer = append(appendDecision(x.answer, d), '\n')
+	_, _ = w.Write(x.answer) // the client has gone: nobody to tell
+}

@@ -1,0 +1,139 @@
+package httpapi
+
+import (
+	"fmt"
+
+	"github.com/murmurate/murmurate/policy"
+)
+
+// maxBatch bounds the checks of one batch.
+const maxBatch = 1000
+
+var (
+	checkNames = []string{"policy", "key", "limit", "cost", "peek"}
+	limitNames = []string{"name", "algorithm", "rate", "count", "period", "burst", "align", "timezone", "anchor"}
+	batchNames = []string{"checks"}
+)
+
+// checkRequest is one check as asked for.
+type checkRequest struct {
+	policy.Request
+	// free is set when the cost is 0: nothing is charged, and the answer is
+	// that to a call of cost 1. A Request's cost 0 means the default instead.
+	free bool
+}
+
+// decodeCheck reads the body of a check. It judges form; what the values
+// mean, and whether a field is missing, is judged when the policy is looked
+// up.
+func decodeCheck(data []byte) (checkRequest, error) {
+	r, err := newReader(data)
+	if err != nil {
+		return checkRequest{}, err
+	}
+	return r.check()
+}
+
+func (r *reader) check() (checkRequest, error) {
+	var c checkRequest
+	costGiven := false
+	err := r.object(checkNames, func(name string) (err error) {
+		switch name {
+		case "policy":
+			c.Policy, err = r.text(name)
+		case "key":
+			c.Key, err = r.text(name)
+		case "limit":
+			err = r.limit(&c.Request)
+		case "cost":
+			costGiven = true
+			c.Cost, err = r.integer(name)
+		case "peek":
+			c.Peek, err = r.boolean(name)
+		}
+		return err
+	})
+	if costGiven && c.Cost == 0 {
+		c.free, c.Peek, c.Cost = true, true, 1
+	}
+	return c, err
+}
+
+// limit reads a check's own limit.
+func (r *reader) limit(to *policy.Request) error {
+	var spec policy.LimitSpec
+	err := r.object(limitNames, func(name string) (err error) {
+		switch name {
+		case "name":
+			spec.Name, err = r.text(name)
+		case "algorithm":
+			spec.Algorithm, err = r.text(name)
+		case "rate":
+			spec.Rate, err = r.text(name)
+		case "count":
+			spec.Count, err = r.optional(name)
+		case "period":
+			spec.Period, err = r.text(name)
+		case "burst":
+			spec.Burst, err = r.optional(name)
+		case "align":
+			spec.Align, err = r.text(name)
+		case "timezone":
+			spec.Timezone, err = r.text(name)
+		case "anchor":
+			var n int64
+			n, err = r.integer(name)
+			spec.Anchor = int(max(-1, min(n, 32))) // no day either way
+		}
+		return err
+	})
+	if err != nil {
+		return within("limit", err)
+	}
+	limit, err := spec.Limit()
+	if err != nil {
+		return within("limit", err)
+	}
+	to.Limit = &limit
+	return nil
+}
+
+// optional reads an integer whose absence means something else than 0.
+func (r *reader) optional(field string) (*int64, error) {
+	n, err := r.integer(field)
+	return &n, err
+}
+
+// batchItem is one item of a batch: a check, or why it is none.
+type batchItem struct {
+	checkRequest
+	err error
+}
+
+// decodeBatch reads the body of a batch. Only faults of the batch itself are
+// errors; those of an item stay with the item.
+func decodeBatch(data []byte) ([]batchItem, error) {
+	r, err := newReader(data)
+	if err != nil {
+		return nil, err
+	}
+	var items []batchItem
+	err = r.object(batchNames, func(name string) error {
+		return r.array(name, func(i int) error {
+			if i == maxBatch {
+				return errTooMany
+			}
+			var item batchItem
+			// A reader of its own: after a fault it stands anywhere.
+			item.checkRequest, item.err = (&reader{data: r.value()}).check()
+			items = append(items, item)
+			return nil
+		})
+	})
+	if err == nil && len(items) == 0 {
+		err = fault("checks", fmt.Sprintf("must hold 1 to %d checks", maxBatch))
+	}
+	return items, err
+}
+
+var errTooMany = fault("checks", fmt.Sprintf("must hold at most %d checks; send the others in another batch", maxBatch))

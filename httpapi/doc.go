@@ -1,0 +1,20 @@
+// Package httpapi is the HTTP front door of a node: JSON in, a decision and
+// the header fields that a client should see out.
+//
+// A POST /v1/check is read into pooled memory, judged as JSON by
+// encoding/json, walked once by a strict reader that knows the names of the
+// fields, and becomes a [policy.Request]. The [Node] decides it. The decision
+// gives the status (200, 429, or 503), the RateLimit fields of the dialects
+// that are on, Retry-After, and the body, which is appended to pooled memory
+// too. A batch is the same for each of its items. The other endpoints look at
+// counters, reset them, and show policies, cluster, health and metrics.
+//
+// Whatever a client sends is answered: a body that is not understood in full
+// (an unknown field, one given twice, a fraction where a whole number
+// belongs) is refused with a problem (RFC 9457) that names the field, and
+// charges nothing. Names are case-sensitive. What was decided is never
+// cached.
+//
+// Not here: TLS, listening, and authentication of those who only check;
+// whoever reaches the port may check. Only administration asks for a token.
+package httpapi

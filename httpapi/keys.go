@@ -1,0 +1,67 @@
+package httpapi
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/murmurate/murmurate/policy"
+)
+
+// keyPath matches the key with its slashes: of those that are escaped the
+// mux makes slashes anyway, and subject refuses the others.
+const keyPath = "/v1/keys/{policy}/{key...}"
+
+// subject is the policy and key that the path of r names.
+func subject(r *http.Request) (policyName, key string, err error) {
+	if strings.Count(r.URL.EscapedPath(), "/") > strings.Count(keyPath, "/") {
+		return "", "", fault("key", "must have its slashes escaped as %2F")
+	}
+	return r.PathValue("policy"), r.PathValue("key"), nil
+}
+
+// peekKey serves GET /v1/keys/{policy}/{key}. A key with nothing left is
+// still found, so that is no 429.
+func (a *API) peekKey(w http.ResponseWriter, r *http.Request) {
+	name, key, err := subject(r)
+	if err != nil {
+		writeProblem(w, problemOf(err))
+		return
+	}
+	d, err := a.node.Check(r.Context(), policy.Request{Policy: name, Key: key, Peek: true})
+	if errors.Is(err, policy.ErrInput) {
+		writeProblem(w, problemOf(err))
+		return
+	}
+	a.writeKey(w, &d)
+}
+
+// resetKey serves DELETE /v1/keys/{policy}/{key}.
+func (a *API) resetKey(w http.ResponseWriter, r *http.Request) {
+	name, key, err := subject(r)
+	if err != nil {
+		writeProblem(w, problemOf(err))
+		return
+	}
+	d, err := a.node.Reset(r.Context(), name, key)
+	switch {
+	case errors.Is(err, policy.ErrInput):
+		writeProblem(w, problemOf(err))
+	case err != nil:
+		a.log.Warn("counters not reset", "policy", name, "error", err)
+		writeProblem(w, newProblem(http.StatusServiceUnavailable, "not reset: "+err.Error()))
+	default:
+		a.log.Info("counters reset", "policy", name)
+		a.writeKey(w, &d)
+	}
+}
+
+func (a *API) writeKey(w http.ResponseWriter, d *policy.Decision) {
+	status := statusOf(d)
+	if status == http.StatusTooManyRequests {
+		status = http.StatusOK
+	}
+	x := newExchange()
+	defer x.release()
+	a.writeDecision(w, x, d, status)
+}

@@ -1,0 +1,140 @@
+package httpapi
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/murmurate/murmurate/limiter"
+	"github.com/murmurate/murmurate/policy"
+)
+
+func TestKeysAreLookedAtAndReset(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ path, policy, key string }{
+		{"/v1/keys/api/user:42", "api", "user:42"},
+		{"/v1/keys/api/a%2Fb%2F%2Fc", "api", "a/b//c"},
+		{"/v1/keys/api/%2E%2E", "api", ".."},
+		{"/v1/keys/api/%2F", "api", "/"},
+		{"/v1/keys/api/caf%C3%A9%20%00%25?x=1", "api", "café \x00%"},
+		{"/v1/keys/api/a+b;c", "api", "a+b;c"},
+		{"/v1/keys/%61pi/" + strings.Repeat("k", policy.MaxKeyBytes), "api", strings.Repeat("k", policy.MaxKeyBytes)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.path[:min(len(tt.path), 40)], func(t *testing.T) {
+			t.Parallel()
+			node := newFake(t, api())
+			h := New(Options{Node: node, OpenAdmin: true, Headers: bothDialects}).Handler()
+
+			for _, method := range []string{"GET", "HEAD"} {
+				w := serve(h, method, tt.path, "")
+				if w.Code != http.StatusOK || w.Header().Get("RateLimit") == "" {
+					t.Errorf("%s: status %d, headers %v", method, w.Code, w.Header())
+				}
+			}
+			want := policy.Request{Policy: tt.policy, Key: tt.key, Peek: true}
+			if !reflect.DeepEqual(node.asked, []policy.Request{want, want}) {
+				t.Errorf("asked %+v, want %+v twice", node.asked, want)
+			}
+
+			d := decoded[decisionJSON](t, serve(h, "DELETE", tt.path, ""))
+			if !d.Allowed || d.Policy != tt.policy || !reflect.DeepEqual(node.resets, []string{tt.policy + "/" + tt.key}) {
+				t.Errorf("reset %q, decision %+v", node.resets, d)
+			}
+		})
+	}
+}
+
+// The counters of a key that has nothing left are found like any others.
+func TestKeyWithNothingLeft(t *testing.T) {
+	t.Parallel()
+	p := api()
+	p.Limits, p.OnUnreachable = p.Limits[:1], policy.Deny
+	node := newFake(t, p)
+	h := New(Options{Node: node}).Handler()
+
+	node.results = []limiter.Result{{Limit: 20, RetryAfter: time.Second}}
+	w := serve(h, "GET", "/v1/keys/api/a", "")
+	if d := decoded[decisionJSON](t, w); w.Code != http.StatusOK || d.Allowed || w.Header().Get("Retry-After") != "" {
+		t.Errorf("status %d, decision %+v, headers %v", w.Code, d, w.Header())
+	}
+
+	node.results, node.err = []limiter.Result{{Limit: 20, Source: limiter.SourceFailClosed, RetryAfter: time.Second}}, errors.New("out of reach")
+	if w := serve(h, "GET", "/v1/keys/api/a", ""); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("out of reach: status %d", w.Code)
+	}
+}
+
+func TestKeyRefusals(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		path, field, words string
+		status             int
+	}{
+		{"/v1/keys/api/", "key", "must not be empty", 400},
+		{"/v1/keys/api/a/b", "key", "escaped as %2F", 400},
+		{"/v1/keys/api/10.0.0.0/8", "key", "escaped as %2F", 400},
+		{"/v1/keys/api/" + strings.Repeat("k", policy.MaxKeyBytes+1), "key", "at most 1024 bytes", 400},
+		{"/v1/keys/api/" + strings.Repeat("%00", 5000), "key", "at most 1024 bytes", 400},
+		{"/v1/keys/api/%FF", "key", "valid UTF-8", 400},
+		{"/v1/keys/apj/a", "policy", `did you mean "api"?`, 404},
+		{"/v1/keys/a%2Fpi/a", "policy", "there is no policy", 404},
+		{"/v1/keys/api", "", "there is no such path", 404},
+		{"/v1/keys/", "", "there is no such path", 404},
+	}
+	for _, tt := range tests {
+		t.Run(tt.path[:min(len(tt.path), 40)], func(t *testing.T) {
+			t.Parallel()
+			node := newFake(t, api())
+			h := New(Options{Node: node, OpenAdmin: true}).Handler()
+			for _, method := range []string{"GET", "DELETE"} {
+				wantProblem(t, serve(h, method, tt.path, ""), tt.status, tt.field, tt.words)
+			}
+			if len(node.asked)+len(node.resets) != 0 {
+				t.Errorf("the node was asked %v, reset %v", node.asked, node.resets)
+			}
+		})
+	}
+}
+
+// A path that has to be cleaned first must never reset another key.
+func TestUncleanPathsResetNothing(t *testing.T) {
+	t.Parallel()
+	node := newFake(t, api())
+	h := New(Options{Node: node, OpenAdmin: true}).Handler()
+	for _, path := range []string{"/v1/keys/api//a", "/v1/keys/api/./a", "/v1/keys/api/x/../a", "//v1/keys/api/a", "/v1/keys/api/.", "/v1/keys/api/.."} {
+		if w := serve(h, "DELETE", path, ""); w.Code < 300 {
+			t.Errorf("%s: status %d", path, w.Code)
+		}
+	}
+	if len(node.resets) != 0 {
+		t.Errorf("reset %q", node.resets)
+	}
+}
+
+func TestResetThatFailed(t *testing.T) {
+	t.Parallel()
+	node := newFake(t, api())
+	node.err = errors.New("node n2 out of reach")
+	var logged bytes.Buffer
+	h := New(Options{Node: node, OpenAdmin: true, Logger: slog.New(slog.NewTextHandler(&logged, nil))}).Handler()
+	wantProblem(t, serve(h, "DELETE", "/v1/keys/api/secret-key", ""), 503, "", "not reset: node n2 out of reach")
+
+	node.err = nil
+	if w := serve(h, "DELETE", "/v1/keys/api/secret-key", ""); w.Code != http.StatusOK {
+		t.Errorf("status %d", w.Code)
+	}
+	for _, want := range []string{`msg="counters not reset" policy=api`, `msg="counters reset" policy=api`} {
+		if !strings.Contains(logged.String(), want) {
+			t.Errorf("no %s in the log:\n%s", want, &logged)
+		}
+	}
+	if strings.Contains(logged.String(), "secret-key") {
+		t.Errorf("the log holds the key:\n%s", &logged)
+	}
+}

@@ -1,0 +1,106 @@
+package httpapi
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// route is one endpoint.
+type route struct {
+	method string
+	path   string // a pattern of http.ServeMux
+	about  string // one line for the index
+	admin  bool   // changes what others rely on: needs the guard's consent
+	serve  http.HandlerFunc
+}
+
+func (a *API) routes() []route {
+	routes := []route{
+		{http.MethodPost, "/v1/check", `decide and charge, such as {"policy":"default","key":"user:42"}`, false, a.check},
+		{http.MethodPost, "/v1/check/batch", `decide up to 1,000: {"checks":[...]}`, false, a.checkBatch},
+		{http.MethodGet, keyPath, "the counters of a key, without charging", false, a.peekKey},
+		{http.MethodDelete, keyPath, "reset the counters of a key (administration)", true, a.resetKey},
+		{http.MethodGet, "/v1/policies", "the policies in force", false, a.policies},
+		{http.MethodGet, "/livez", "whether the process answers", false, livez},
+		{http.MethodGet, "/readyz", "whether the node is ready; ?verbose lists each condition", false, a.readyz},
+	}
+	if a.cluster != nil {
+		routes = append(routes, route{http.MethodGet, "/v1/cluster", "the members; ?policy=&key= adds the owner of that key", false, a.clusterStatus})
+	}
+	if a.metrics != nil {
+		routes = append(routes, route{http.MethodGet, "/metrics", "metrics for Prometheus", false, a.metrics.ServeHTTP})
+	}
+	return routes
+}
+
+// Handler serves everything, administration included.
+func (a *API) Handler() http.Handler {
+	return a.mux(func(r route) http.HandlerFunc {
+		if r.admin {
+			return a.guard.protect(r.serve)
+		}
+		return r.serve
+	})
+}
+
+// Public serves everything but administration, which it refuses. It is for
+// the common listener when administration has one of its own.
+func (a *API) Public() http.Handler {
+	return a.mux(func(r route) http.HandlerFunc {
+		if r.admin {
+			return adminElsewhere
+		}
+		return r.serve
+	})
+}
+
+// mux answers what no route answers with a problem too.
+func (a *API) mux(serve func(route) http.HandlerFunc) *http.ServeMux {
+	mux, routes := http.NewServeMux(), a.routes()
+	routes = append(routes, route{http.MethodGet, "/{$}", "", false, index(routes)})
+	methods := make(map[string][]string)
+	for _, r := range routes {
+		mux.HandleFunc(r.method+" "+r.path, serve(r))
+		methods[r.path] = append(methods[r.path], r.method)
+		if r.method == http.MethodGet { // the mux answers HEAD with it
+			methods[r.path] = append(methods[r.path], http.MethodHead)
+		}
+	}
+	for path, allowed := range methods {
+		mux.HandleFunc(path, wrongMethod(allowed))
+	}
+	mux.HandleFunc("/v1/keys/{policy}", noSuchPath) // and no redirect to the empty key
+	mux.HandleFunc("/", noSuchPath)
+	return mux
+}
+
+func noSuchPath(w http.ResponseWriter, _ *http.Request) {
+	writeProblem(w, newProblem(http.StatusNotFound, "there is no such path; GET / lists the endpoints"))
+}
+
+func wrongMethod(allowed []string) http.HandlerFunc {
+	slices.Sort(allowed)
+	allow := strings.Join(allowed, ", ")
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Allow", allow)
+		writeProblem(w, newProblem(http.StatusMethodNotAllowed, "this path answers "+allow))
+	}
+}
+
+// index says what this is, for whoever opens the port with a browser.
+func index(routes []route) http.HandlerFunc {
+	type endpoint struct {
+		Endpoint string `json:"endpoint"`
+		About    string `json:"about"`
+	}
+	answer := struct {
+		Name      string     `json:"name"`
+		About     string     `json:"about"`
+		Endpoints []endpoint `json:"endpoints"`
+	}{Name: "murmurate", About: "a distributed rate limiter"}
+	for _, r := range routes {
+		answer.Endpoints = append(answer.Endpoints, endpoint{r.method + " " + r.path, r.about})
+	}
+	return func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, answer) }
+}
