@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/murmurate/murmurate"
+	"github.com/murmurate/murmurate/config"
+	"github.com/murmurate/murmurate/httpapi"
+)
+
+// readyPoll is how often a starting node is asked whether it is ready.
+const readyPoll = 20 * time.Millisecond
+
+// daemon is a node with its HTTP listeners, from start to end.
+type daemon struct {
+	cfg      *config.Config
+	log      *slog.Logger
+	node     *murmurate.Node
+	http     net.Listener
+	admin    net.Listener // nil: administration is answered on http
+	front    *front
+	draining atomic.Bool
+}
+
+// startDaemon binds the listeners, starts the node and answers checks. HTTP
+// is bound first, so that an address in use is found before anybody hears of
+// the node.
+func startDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger) (_ *daemon, err error) {
+	tlsConfig, err := serverTLS(cfg.HTTP.TLS)
+	if err != nil {
+		return nil, err
+	}
+	options, err := nodeOptions(cfg, log)
+	if err != nil {
+		return nil, err
+	}
+	d := &daemon{cfg: cfg, log: log, front: newFront()}
+	defer func() {
+		if err != nil {
+			d.unbind()
+		}
+	}()
+	if d.http, err = listenHTTP(ctx, cfg.HTTP.Listen, "http.listen or --http"); err != nil {
+		return nil, err
+	}
+	if cfg.HTTP.AdminListen != "" {
+		if d.admin, err = listenHTTP(ctx, cfg.HTTP.AdminListen, "http.admin_listen"); err != nil {
+			return nil, err
+		}
+	}
+	node, metrics, err := startObserved(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	d.node = node
+	api := httpapi.New(httpapi.Options{
+		Node:      node,
+		Cluster:   clusterOf(node),
+		Ready:     func() httpapi.Readiness { return readiness(node, d.draining.Load()) },
+		Metrics:   metrics.Handler(),
+		Headers:   dialects(cfg.HTTP.Headers),
+		Tokens:    cfg.HTTP.AuthTokens,
+		OpenAdmin: isLoopback(d.adminListener().Addr()),
+		Logger:    log,
+	})
+	if d.admin == nil {
+		d.front.serve(d.http, d.parting(api.Handler()), tlsConfig)
+		return d, nil
+	}
+	d.front.serve(d.http, d.parting(api.Public()), tlsConfig)
+	d.front.serve(d.admin, d.parting(api.Handler()), tlsConfig)
+	return d, nil
+}
+
+// unbind closes the listeners of a daemon that did not start.
+func (d *daemon) unbind() {
+	for _, l := range []net.Listener{d.http, d.admin} {
+		if l != nil {
+			_ = l.Close() // nothing was accepted on it
+		}
+	}
+}
+
+func (d *daemon) adminListener() net.Listener {
+	if d.admin != nil {
+		return d.admin
+	}
+	return d.http
+}
+
+// parting makes clients reconnect elsewhere while the node drains. A client
+// that reuses its connection just as the server closes it would see its
+// check fail.
+func (d *daemon) parting(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if d.draining.Load() {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// run reports readiness once, and returns when a signal or a failure has
+// ended the daemon.
+func (d *daemon) run(signals <-chan os.Signal, ready func(readyLine)) error {
+	poll := time.NewTicker(readyPoll)
+	defer poll.Stop()
+	for {
+		select {
+		case <-poll.C:
+			if r := readiness(d.node, false); r.Ready {
+				poll.Stop()
+				ready(newReadyLine(r))
+			}
+		case s := <-signals:
+			d.log.Info("draining", "signal", s.String())
+			return d.end(signals)
+		case err := <-d.node.Failed():
+			d.tell(d.end(signals))
+			return err
+		case err := <-d.front.failed:
+			d.tell(d.end(signals))
+			return err
+		}
+	}
+}
+
+// tell logs an error that changes nothing.
+func (d *daemon) tell(err error) {
+	if err != nil {
+		d.log.Warn("going on", "error", err)
+	}
+}
+
+func (d *daemon) scheme() string {
+	if d.cfg.HTTP.TLS.Cert != "" {
+		return "https"
+	}
+	return "http"
+}
+
+// url is where checks are answered.
+func (d *daemon) url() string { return d.scheme() + "://" + d.http.Addr().String() }
+
+// listening lists what the daemon listens on.
+func (d *daemon) listening() []listening {
+	list := []listening{{"http", d.url()}}
+	if d.admin != nil {
+		list = append(list, listening{"admin", d.scheme() + "://" + d.admin.Addr().String()})
+	}
+	return append(list,
+		listening{"gossip", d.node.GossipAddr().String()},
+		listening{"peer", d.node.PeerAddr().String()})
+}
+
+// listening is one listener, as serve prints it.
+type listening struct {
+	Listener string `json:"listener"`
+	Address  string `json:"address"`
+}
+
+func (l listening) text(w *strings.Builder) { fmt.Fprintf(w, "%-7s %s\n", l.Listener, l.Address) }

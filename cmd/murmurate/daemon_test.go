@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/murmurate/murmurate/config"
+)
+
+// startTestDaemon starts a daemon on free ports with more settings in yaml
+// lines below http, and ends it with the test.
+func startTestDaemon(t *testing.T, settings string) *daemon {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "murmurate.yaml")
+	if err := os.WriteFile(file, []byte("http:\n"+settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Load(config.Source{File: file, Flags: map[string]any{
+		"http.listen": anyPort, "cluster.gossip": anyPort, "cluster.peer": anyPort,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := startDaemon(t.Context(), cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.drain)
+	return d
+}
+
+// ask sends a request and returns the answer without its body.
+func ask(t *testing.T, client *http.Client, method, url, token string) *http.Response {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := response.Body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return response
+}
+
+func newTestClient(t *testing.T, config *tls.Config) *http.Client {
+	t.Helper()
+	transport := &http.Transport{TLSClientConfig: config}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}
+
+func TestAdministrationOnItsOwnListener(t *testing.T) {
+	t.Parallel()
+	d := startTestDaemon(t, "  admin_listen: 127.0.0.1:0\n")
+	const path = "/v1/keys/default/me"
+	client := newTestClient(t, nil)
+	for addr, want := range map[string]int{d.http.Addr().String(): http.StatusForbidden, d.admin.Addr().String(): http.StatusOK} {
+		if got := ask(t, client, http.MethodDelete, "http://"+addr+path, "").StatusCode; got != want {
+			t.Errorf("reset at %s: status %d, want %d", addr, got, want)
+		}
+	}
+	if list := d.listening(); len(list) != 4 || list[1].Listener != "admin" {
+		t.Errorf("listening on %v, want four listeners with admin the second", list)
+	}
+}
+
+func TestTokensCloseAdministrationOnLoopback(t *testing.T) {
+	t.Parallel()
+	const token = "a-token-that-is-long-enough-for-anybody"
+	d := startTestDaemon(t, "  auth_tokens: ["+token+"]\n")
+	client := newTestClient(t, nil)
+	for given, want := range map[string]int{"": http.StatusUnauthorized, "another": http.StatusUnauthorized, token: http.StatusOK} {
+		if got := ask(t, client, http.MethodDelete, d.url()+"/v1/keys/default/me", given).StatusCode; got != want {
+			t.Errorf("reset with token %q: status %d, want %d", given, got, want)
+		}
+	}
+}
+
+func TestIsLoopback(t *testing.T) {
+	t.Parallel()
+	for addr, want := range map[string]bool{"127.0.0.1": true, "127.9.9.9": true, "::1": true, "::ffff:127.0.0.1": true, "0.0.0.0": false, "::": false, "192.0.2.1": false} {
+		if got := isLoopback(&net.TCPAddr{IP: net.ParseIP(addr)}); got != want {
+			t.Errorf("isLoopback(%s) = %t, want %t", addr, got, want)
+		}
+	}
+}
+
+// A draining node is not ready, still answers, and has clients reconnect.
+func TestDrainingNodeAnswers(t *testing.T) {
+	t.Parallel()
+	d := startTestDaemon(t, "")
+	client := newTestClient(t, nil)
+	if r := ask(t, client, http.MethodGet, d.url()+"/readyz", ""); r.StatusCode != http.StatusOK || r.Close {
+		t.Fatalf("before: status %d, close %t", r.StatusCode, r.Close)
+	}
+	d.draining.Store(true)
+	for path, want := range map[string]int{"/readyz": http.StatusServiceUnavailable, "/v1/keys/default/me": http.StatusOK} {
+		if r := ask(t, client, http.MethodGet, d.url()+path, ""); r.StatusCode != want || !r.Close {
+			t.Errorf("%s: status %d, close %t, want %d and true", path, r.StatusCode, r.Close, want)
+		}
+	}
+}
+
+func TestHTTPSWithClientCertificates(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	certificate, pool := selfSigned(t, certFile, keyFile)
+	d := startTestDaemon(t, "  tls: {cert: "+certFile+", key: "+keyFile+", client_ca: "+certFile+"}\n")
+	if d.scheme() != "https" {
+		t.Errorf("scheme %s, want https", d.scheme())
+	}
+	known := newTestClient(t, &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{certificate}})
+	if got := ask(t, known, http.MethodGet, d.url()+"/livez", "").StatusCode; got != http.StatusOK {
+		t.Errorf("with a certificate: status %d, want 200", got)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.url()+"/livez", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger := newTestClient(t, &tls.Config{RootCAs: pool})
+	if response, err := stranger.Do(request); err == nil {
+		t.Errorf("without a certificate: status %d, want a failed handshake", response.StatusCode)
+	}
+}
+
+// selfSigned writes a certificate for 127.0.0.1, good for server and client,
+// and its key.
+func selfSigned(t *testing.T, certFile, keyFile string) (tls.Certificate, *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber:          big.NewInt(1),
+		NotAfter:              time.Now().Add(time.Hour),
+		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1)},
+		IsCA:                  true,
+		BasicConstraintsValid: true,
+		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certPEM := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	keyPEM := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})
+	for file, content := range map[string][]byte{certFile: certPEM, keyFile: keyPEM} {
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	certificate, err := tls.X509KeyPair(certPEM, keyPEM)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(certPEM)
+	return certificate, pool
+}
+
+// A request that outlasts its time does not keep the daemon from ending.
+func TestShutdownCutsOffWhoTakesTooLong(t *testing.T) {
+	t.Parallel()
+	l, err := listenHTTP(t.Context(), anyPort, "--http")
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := make(chan struct{})
+	f := newFront()
+	f.serve(l, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		close(began)
+		<-r.Context().Done()
+	}), nil)
+	failed := make(chan error, 1)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+l.Addr().String(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := newTestClient(t, nil)
+	go func() {
+		response, err := client.Do(request)
+		if err == nil {
+			_ = response.Body.Close()
+		}
+		failed <- err
+	}()
+	<-began
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := f.shutdown(over); err == nil {
+		t.Error("shutdown says nothing of the request that it cut off")
+	}
+	if err := <-failed; err == nil {
+		t.Error("the request was answered")
+	}
+}

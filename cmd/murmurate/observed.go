@@ -1,0 +1,36 @@
+package main
+
+import (
+	"context"
+
+	"github.com/murmurate/murmurate"
+	"github.com/murmurate/murmurate/cluster"
+	"github.com/murmurate/murmurate/observe"
+)
+
+// startObserved starts a node with metrics of its own.
+func startObserved(ctx context.Context, o murmurate.Options) (*murmurate.Node, *observe.Metrics, error) {
+	var node *murmurate.Node // read when somebody scrapes, which is after the start
+	metrics := observe.New(observe.Options{
+		Version:  murmurate.Version(),
+		Policies: o.Policies.Names(),
+		Forwards: []string{
+			string(cluster.ForwardOK), string(cluster.ForwardRedirected),
+			string(cluster.ForwardFull), string(cluster.ForwardUnreachable),
+		},
+		Members: func() map[string]int { return byState(node.Members()) },
+		Keys:    func() int { return node.Keys() },
+	})
+	o.Observer = metrics
+	node, err := murmurate.Start(ctx, o)
+	return node, metrics, err
+}
+
+// byState counts members by their state; every state is there.
+func byState(members []cluster.MemberStatus) map[string]int {
+	counts := make(map[string]int)
+	for _, m := range members {
+		counts[m.State.String()]++
+	}
+	return counts
+}

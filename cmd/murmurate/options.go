@@ -1,0 +1,79 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+
+	"github.com/murmurate/murmurate"
+	"github.com/murmurate/murmurate/cluster"
+	"github.com/murmurate/murmurate/config"
+	"github.com/murmurate/murmurate/httpapi"
+)
+
+// nodeOptions turns a configuration into the options of a node.
+func nodeOptions(cfg *config.Config, log *slog.Logger) (murmurate.Options, error) {
+	policies, err := cfg.PolicySet()
+	if err != nil {
+		return murmurate.Options{}, err
+	}
+	c := &cfg.Cluster
+	return murmurate.Options{
+		Name:        cfg.Node.Name,
+		Gossip:      c.Gossip,
+		Peer:        c.Peer,
+		Advertise:   c.Advertise,
+		Join:        c.Join,
+		Label:       c.Label,
+		Role:        cluster.Role(c.Role),
+		Secret:      c.Secret,
+		IdentityKey: c.IdentityKey,
+		Insecure:    c.Insecure,
+		TLS:         murmurate.TLSFiles(c.TLS),
+		Deadline:    c.Deadline,
+		MaxKeys:     cfg.Limiter.MaxKeys,
+		Policies:    policies,
+		Logger:      log,
+	}, nil
+}
+
+// serverTLS reads the certificates of an HTTPS server, nil without any.
+func serverTLS(files config.ServerTLS) (*tls.Config, error) {
+	if files.Cert == "" {
+		return nil, nil
+	}
+	certificate, err := tls.LoadX509KeyPair(files.Cert, files.Key)
+	if err != nil {
+		return nil, fmt.Errorf("http.tls: %w", err)
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{certificate}}
+	if files.ClientCA == "" {
+		return c, nil
+	}
+	authorities, err := os.ReadFile(files.ClientCA)
+	if err != nil {
+		return nil, fmt.Errorf("http.tls.client_ca: %w", err)
+	}
+	c.ClientCAs, c.ClientAuth = x509.NewCertPool(), tls.RequireAndVerifyClientCert
+	if !c.ClientCAs.AppendCertsFromPEM(authorities) {
+		return nil, fmt.Errorf("http.tls.client_ca: %s holds no certificate in PEM form", files.ClientCA)
+	}
+	return c, nil
+}
+
+func dialects(names []string) []httpapi.Dialect {
+	list := make([]httpapi.Dialect, len(names))
+	for i, name := range names {
+		list[i] = httpapi.Dialect(name)
+	}
+	return list
+}
+
+// isLoopback reports whether only this host reaches addr.
+func isLoopback(addr net.Addr) bool {
+	tcp, ok := addr.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
+}

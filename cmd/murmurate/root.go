@@ -1,0 +1,74 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// The groups of commands in the help.
+const (
+	groupRun  = "run"
+	groupAsk  = "ask"
+	groupTool = "tool"
+)
+
+func newRoot(sh *shell) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "murmurate",
+		Short: "A rate limiter that runs as a cluster of equals",
+		Long: `Murmurate limits how often something may happen: API calls per customer, log-in
+attempts per address, jobs per tenant. Its nodes find each other, agree on which
+of them counts each key, and any of them answers any check.
+
+To try it, start one node and ask it:
+
+  murmurate serve
+  curl -i localhost:7380/v1/check -d '{"policy":"default","key":"me"}'
+
+or watch a whole cluster in one process:
+
+  murmurate demo`,
+		Example: `  murmurate serve --config murmurate.yaml
+  murmurate check user:42 --policy api && echo allowed
+  murmurate members`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	onlyCommands(root)
+	root.PersistentFlags().VarP(&sh.output, "output", "o", "how to print results: table or json")
+	root.AddGroup(
+		&cobra.Group{ID: groupRun, Title: "Run nodes:"},
+		&cobra.Group{ID: groupAsk, Title: "Ask a running node:"},
+		&cobra.Group{ID: groupTool, Title: "Tools:"},
+	)
+	add := func(group string, commands ...*cobra.Command) {
+		for _, c := range commands {
+			c.GroupID = group
+			root.AddCommand(c)
+		}
+	}
+	add(groupRun, newServe(sh), newDemo(sh))
+	add(groupAsk, newCheck(sh), newReset(sh), newMembers(sh), newRing(sh), newHealthcheck(sh))
+	add(groupTool, newConfig(sh), newVersion(sh))
+	root.SetHelpCommandGroupID(groupTool)
+	root.SetCompletionCommandGroupID(groupTool)
+	return root
+}
+
+// onlyCommands makes parent print its help when called alone, and refuse
+// what is not one of its commands with the nearest ones.
+func onlyCommands(parent *cobra.Command) {
+	parent.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		near := cmd.SuggestionsFor(args[0])
+		if len(near) == 0 {
+			return usagef("unknown command %q", args[0])
+		}
+		return usagef("unknown command %q; did you mean %s?", args[0], strings.Join(near, " or "))
+	}
+	parent.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	parent.SuggestionsMinimumDistance = 2
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/murmurate/murmurate/config"
+)
+
+// serveFlags are the flags of serve that stand for a setting.
+var serveFlags = []struct{ flag, setting, usage string }{
+	{"http", "http.listen", "answer checks on `ADDR`, host:port"},
+	{"gossip", "cluster.gossip", "listen for other nodes on `ADDR`, ip:port, TCP and UDP"},
+	{"peer", "cluster.peer", "listen for checks forwarded by other nodes on `ADDR`, ip:port"},
+	{"name", "node.name", "`NAME` of this node, unique in the cluster (default HOSTNAME-GOSSIPPORT)"},
+}
+
+const (
+	joinFlag    = "join"
+	joinSetting = "cluster.join"
+)
+
+func newServe(sh *shell) *cobra.Command {
+	var (
+		source config.Source
+		join   []string
+	)
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run a node",
+		Long: `Serve runs one node until it gets SIGTERM or SIGINT. Without a flag and without
+a file it is alone on loopback, with a policy named default: 100 a minute for
+each key.
+
+Each flag stands for one setting of the file; the others are set by the file or
+by the environment, such as MURMURATE_LOG_LEVEL for log.level. Flags prevail over
+the environment, and that over the file. 'murmurate config print' shows what is
+in force. Port 0 takes a free port.
+
+One line is printed for each listener, and "ready" when the node should be sent
+requests. SIGTERM ends the node without losing a check: it reports not ready,
+hands its keys to the others, ends what is in flight and leaves. A second signal
+ends it at once.`,
+		Example: `  murmurate serve
+  murmurate serve --config murmurate.yaml
+  murmurate serve --http 127.0.0.1:7480 --gossip 127.0.0.1:7481 --peer 127.0.0.1:7482 --join 127.0.0.1:7381`,
+		Args: arguments(),
+		RunE: action(func(cmd *cobra.Command, _ []string) error {
+			source.Env, source.Flags = sh.env, settingsFrom(cmd, join)
+			cfg, err := config.Load(source)
+			if err != nil {
+				return err
+			}
+			signals := make(chan os.Signal, 2) // room for the second one too
+			signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+			defer signal.Stop(signals)
+			hint := source.File == "" // the policy that the hint asks for is there
+			return sh.serve(cmd.Context(), cfg, hint, signals)
+		}),
+	}
+	configFlag(cmd, &source.File)
+	for _, f := range serveFlags {
+		cmd.Flags().String(f.flag, "", f.usage)
+	}
+	cmd.Flags().StringSliceVar(&join, joinFlag, nil, "gossip `ADDR,...` of nodes to join, host:port")
+	return cmd
+}
+
+func configFlag(cmd *cobra.Command, file *string) {
+	cmd.Flags().StringVar(file, "config", "", "read the configuration from `FILE`")
+}
+
+// settingsFrom are the settings that flags were given for.
+func settingsFrom(cmd *cobra.Command, join []string) map[string]any {
+	given := make(map[string]any)
+	for _, f := range serveFlags {
+		if flag := cmd.Flags().Lookup(f.flag); flag.Changed {
+			given[f.setting] = flag.Value.String()
+		}
+	}
+	if cmd.Flags().Changed(joinFlag) {
+		given[joinSetting] = join
+	}
+	return given
+}
+
+// serve runs a node until a signal ends it, or until it cannot go on.
+func (sh *shell) serve(ctx context.Context, cfg *config.Config, hint bool, signals <-chan os.Signal) error {
+	log := newLogger(sh.stderr, cfg.Log)
+	limitMemory(log)
+	d, err := startDaemon(ctx, cfg, log)
+	if err != nil {
+		return err
+	}
+	for _, l := range d.listening() {
+		d.tell(sh.print(l))
+	}
+	return d.run(signals, func(r readyLine) {
+		if hint {
+			r.Try = curlHint(d.url())
+		}
+		d.tell(sh.print(r))
+	})
+}
