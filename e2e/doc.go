@@ -1,0 +1,6 @@
+// Package e2e tests the built program: real processes on loopback, joined by
+// real gossip, asked over HTTP, killed with signals.
+//
+// The tests need nothing but Go, and run with the others; -short leaves them
+// out. Those in the folder long take minutes and run on their own.
+package e2e
