@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -25,15 +24,6 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience bounds every wait for something that must happen in the end.
 const patience = 30 * time.Second
-
-func readFile(t *testing.T, name string) string {
-	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
 
 func policies(t *testing.T, list ...policy.Policy) *policy.Set {
 	t.Helper()
@@ -143,7 +133,7 @@ func TestWrongRequestsChargeNothing(t *testing.T) {
 		"long key":       {policy.Request{Policy: "default", Key: strings.Repeat("k", 1025)}, "key", false},
 		"invalid key":    {policy.Request{Policy: "default", Key: "\xff"}, "key", false},
 		"negative cost":  {policy.Request{Policy: "default", Key: "k", Cost: -1}, "cost", false},
-		"unknown policy": {policy.Request{Policy: "defualt", Key: "k"}, "policy", true},
+		"unknown policy": {policy.Request{Policy: "defaul", Key: "k"}, "policy", true},
 		"no policy":      {policy.Request{Key: "k"}, "policy", false},
 		"both":           {policy.Request{Policy: "default", Key: "k", Limit: limit(limiter.Limit{})}, "policy", false},
 		"bad limit":      {policy.Request{Key: "k", Limit: limit(limiter.Limit{Algorithm: limiter.TokenBucket, Count: 1})}, "limit.period", false},

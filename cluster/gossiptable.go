@@ -101,18 +101,6 @@ func (t *gossipTable) keepLost(keep func(boot) bool) {
 	maps.DeleteFunc(t.lost, func(_ string, b boot) bool { return !keep(b) })
 }
 
-// isLive reports whether some live member has gossip address addr.
-func (t *gossipTable) isLive(addr string) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, b := range t.live {
-		if b.gossip == addr {
-			return true
-		}
-	}
-	return false
-}
-
 // alive reports whether a live member has this id at this incarnation or above.
 func (t *gossipTable) alive(id string, incarnation uint64) bool {
 	t.mu.Lock()

@@ -45,7 +45,8 @@ type MembershipOptions struct {
 	// and GossipKey: the ring's parameters and the identity key. A node with
 	// another one never becomes a member.
 	Shared uint64
-	// Connect opens the session to a member. Required.
+	// Connect opens the session to a member. It must not call the Membership
+	// before it returns. Required.
 	Connect Connect
 	// Logger receives what happens to the membership. Nil discards it.
 	Logger *slog.Logger

@@ -177,8 +177,8 @@ func TestLastOwnerAnswersToTheEnd(t *testing.T) {
 func TestLongPartitionHeals(t *testing.T) {
 	inBubble(t, func(c *testCluster) {
 		n1, n2, n3 := c.three()
-		for _, cut := range []time.Duration{5, 20, 35, 36, 37, 38, 39, 40, 41, 42, 43, 60, 600} {
-			cut *= time.Second
+		for _, seconds := range []int{5, 20, 35, 36, 37, 38, 39, 40, 41, 42, 43, 60, 600} {
+			cut := time.Duration(seconds) * time.Second
 			c.network.Cut(n1.host, n2.host)
 			c.network.Cut(n1.host, n3.host)
 			time.Sleep(cut)

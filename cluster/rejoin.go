@@ -34,8 +34,6 @@ type target struct {
 	addr string
 	// seed is the entry of Join that the address stands for, if any.
 	seed string
-	// lost is set when gossip holds the member for dead.
-	lost bool
 }
 
 // rejoin looks for members until ctx ends. memberlist does not do so itself:
@@ -88,7 +86,7 @@ func (m *Membership) passOn(ctx context.Context) {
 func (m *Membership) lostTargets() []target {
 	var targets []target
 	for _, b := range m.table.lostBoots() {
-		targets = append(targets, target{addr: b.gossip, lost: true})
+		targets = append(targets, target{addr: b.gossip})
 	}
 	return targets
 }
@@ -120,11 +118,6 @@ func (m *Membership) exchangeWith(ctx context.Context, t target) {
 		return
 	}
 	_, err := m.gossip.Join([]string{t.addr})
-	if err == nil && t.lost && !m.table.isLive(t.addr) {
-		// Each side holds the other for dead. The first exchange made both
-		// object; only a second one carries the objections.
-		_, err = m.gossip.Join([]string{t.addr})
-	}
 	switch {
 	case t.seed == "" || ctx.Err() != nil:
 	case err == nil:

@@ -25,9 +25,10 @@ func (l *Limit) calendarWindow(wall int64) (start, end int64) {
 		return clockWindow(wall, int64(time.Minute), zone)
 	case Hour:
 		return clockWindow(wall, int64(time.Hour), zone)
+	default:
+		from, to := dateBounds(latestDate(wall, zone), l.Calendar, l.Anchor)
+		return firstReach(from, zone), firstReach(to, zone)
 	}
-	from, to := dateBounds(latestDate(wall, zone), l.Calendar, l.Anchor)
-	return firstReach(from, zone), firstReach(to, zone)
 }
 
 // clockWindow is the minute or hour that contains wall, as local clocks show

@@ -50,7 +50,7 @@ type terms struct {
 
 func (l *Limit) terms() terms {
 	count := min(max(l.Count, 0), MaxCount)
-	longest, capacity := int64(MaxPeriod), count
+	longest, capacity := int64(MaxPeriod), count // of the windows
 	switch l.Algorithm {
 	case TokenBucket:
 		longest = maxPeriod
@@ -63,6 +63,7 @@ func (l *Limit) terms() terms {
 	case SlidingLog:
 		count = min(count, MaxLogCount)
 		capacity = count
+	default:
 	}
 	if count == 0 {
 		capacity = 0

@@ -81,13 +81,13 @@ const (
 // between nodes. The zero value belongs to every other alignment.
 type Calendar uint8
 
+// Calendar periods.
 const (
-	// Minute and the others name the calendar period of a window.
 	Minute Calendar = 1 + iota
 	Hour
 	Day
-	Week // from Monday
-	Month
+	Week  // from Monday
+	Month // from the limit's Anchor
 	Year
 )
 

@@ -59,10 +59,10 @@ func stretch(period time.Duration, n int) time.Duration {
 func (l *Limit) WindowEnd(now Instant) time.Duration {
 	wall := now.clamp().Wall
 	period := int64(l.terms().period)
-	switch {
-	case l.Algorithm == FixedWindow:
+	switch l.Algorithm {
+	case FixedWindow:
 		return time.Duration(l.windowEnd(wall) - wall)
-	case l.Algorithm == SlidingWindow:
+	case SlidingWindow:
 		return time.Duration(epochStart(wall, period) + period - wall)
 	default:
 		return time.Duration(period)

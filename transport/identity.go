@@ -6,7 +6,8 @@ import "fmt"
 type Identity struct {
 	// ID is the stable name of the node, 1 to 255 bytes, unique in the cluster.
 	ID string
-	// Incarnation orders the boots of one ID. It is reported, not judged.
+	// Incarnation orders the boots of one ID. ID and incarnation together are
+	// how a node recognises itself.
 	Incarnation uint64
 	// Cluster is a hash of what all nodes of a cluster must share (label,
 	// ring, identity key). Nodes whose hashes differ do not talk.
@@ -53,9 +54,11 @@ func judge(self Identity, h *hello, wanted string) *refusal {
 	case h.Cluster != self.Cluster:
 		return &refusal{reason: reasonCluster, detail: fmt.Sprintf(
 			"%q belongs to another cluster than %q: label, identity key and protocol constants must be the same on all nodes", h.ID, self.ID)}
-	case h.ID == self.ID:
+	case h.ID == self.ID && h.Incarnation == self.Incarnation:
+		// Another node of this name is not refused: only by its answer can a
+		// newcomer tell that the name is taken.
 		return &refusal{reason: reasonSelf, detail: fmt.Sprintf(
-			"both ends are called %q: a node dialled itself, or two nodes have one name", self.ID)}
+			"%q dialled itself: its address is wrong somewhere", self.ID)}
 	case wanted != "" && h.ID != wanted:
 		return &refusal{reason: reasonOtherPeer, detail: fmt.Sprintf(
 			"the address of %q belongs to %q now", wanted, h.ID)}

@@ -29,7 +29,7 @@ func TestStrangersAreRefused(t *testing.T) {
 		atServer, atClient string
 	}{
 		"another cluster":  {client: ClientOptions{Self: other}, atServer: "belongs to another cluster", atClient: "another cluster"},
-		"the same name":    {client: ClientOptions{Self: node("server")}, atServer: "two nodes have one name", atClient: "two nodes have one name"},
+		"itself":           {client: ClientOptions{Self: node("server")}, atServer: "dialled itself", atClient: "dialled itself"},
 		"another peer":     {client: ClientOptions{Peer: "n9"}, atServer: "but this address belongs to", atClient: "this address belongs to"},
 		"another secret":   {server: ServerOptions{TLS: secretTLS(t, "a")}, client: ClientOptions{TLS: secretTLS(t, "b")}, atServer: errOurSecret.Error(), atClient: errPeerSecret.Error()},
 		"only here secret": {client: ClientOptions{TLS: secretTLS(t, "a")}, atServer: errPeerTLS.Error(), atClient: errPeerPlain.Error()},
@@ -69,7 +69,8 @@ func TestJudge(t *testing.T) {
 		{"too new", "", func(h *hello) { h.min, h.max = 2, 9 }, reasonVersion},
 		{"too old", "", func(h *hello) { h.min, h.max = 0, 0 }, reasonVersion},
 		{"another cluster", "", func(h *hello) { h.Cluster++ }, reasonCluster},
-		{"our name", "", func(h *hello) { h.ID = "n1" }, reasonSelf},
+		{"ourselves", "", func(h *hello) { h.ID = "n1" }, reasonSelf},
+		{"another node of our name", "", func(h *hello) { h.ID, h.Incarnation = "n1", 9 }, 0},
 		{"not whom we dialled", "n3", func(*hello) {}, reasonOtherPeer},
 		{"not who was dialled", "", func(h *hello) { h.wanted = "n3" }, reasonOtherPeer},
 	} {

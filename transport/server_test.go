@@ -310,6 +310,7 @@ func TestInterruptedFrame(t *testing.T) {
 		peer := introduced(t, m)
 		frame := batch(time.Second, encoded(t, call(1, 1)))
 		peer.send(frame[:20])
+		synctest.Wait()
 		closed := make(chan error)
 		go func() { closed <- s.Close(context.Background()) }()
 		synctest.Wait()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -124,19 +125,10 @@ func (d *daemon) run(signals <-chan os.Signal, ready func(readyLine)) error {
 			d.log.Info("draining", "signal", s.String())
 			return d.end(signals)
 		case err := <-d.node.Failed():
-			d.tell(d.end(signals))
-			return err
+			return errors.Join(err, d.end(signals))
 		case err := <-d.front.failed:
-			d.tell(d.end(signals))
-			return err
+			return errors.Join(err, d.end(signals))
 		}
-	}
-}
-
-// tell logs an error that changes nothing.
-func (d *daemon) tell(err error) {
-	if err != nil {
-		d.log.Warn("going on", "error", err)
 	}
 }
 

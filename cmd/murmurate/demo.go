@@ -66,7 +66,10 @@ func (sh *shell) demo(ctx context.Context, o demoOptions) error {
 			return err
 		}
 	}
-	if err := c.settle(ctx); err != nil {
+	switch err := c.settle(ctx); {
+	case ctx.Err() != nil:
+		return nil // interrupted
+	case err != nil:
 		return err
 	}
 	if err := sh.print(c.welcome()); err != nil {

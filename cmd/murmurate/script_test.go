@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
@@ -30,12 +31,17 @@ func (l leakChecked) Run() int {
 	return code
 }
 
+// scriptsEnd bounds the scripts together: a node that should have ended and
+// runs on would otherwise hold them up.
+const scriptsEnd = 2 * time.Minute
+
 // TestScripts runs testdata/*.txtar. Besides testscript's own commands they
 // have exits, and those of node_test.go.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
+		Deadline:            time.Now().Add(scriptsEnd),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",

@@ -42,9 +42,9 @@ the environment, and that over the file. 'murmurate config print' shows what is
 in force. Port 0 takes a free port.
 
 One line is printed for each listener, and "ready" when the node should be sent
-requests. SIGTERM ends the node without losing a check: it reports not ready,
-hands its keys to the others, ends what is in flight and leaves. A second signal
-ends it at once.`,
+requests; the log goes to standard error. SIGTERM drains the node: it reports not
+ready, others take over its keys, what is in flight ends, and it leaves. A second
+signal ends it at once.`,
 		Example: `  murmurate serve
   murmurate serve --config murmurate.yaml
   murmurate serve --http 127.0.0.1:7480 --gossip 127.0.0.1:7481 --peer 127.0.0.1:7482 --join 127.0.0.1:7381`,
@@ -96,13 +96,18 @@ func (sh *shell) serve(ctx context.Context, cfg *config.Config, hint bool, signa
 	if err != nil {
 		return err
 	}
+	announce := func(f finding) {
+		if err := sh.print(f); err != nil {
+			log.Warn("cannot print", "error", err) // no reason to end
+		}
+	}
 	for _, l := range d.listening() {
-		d.tell(sh.print(l))
+		announce(l)
 	}
 	return d.run(signals, func(r readyLine) {
 		if hint {
 			r.Try = curlHint(d.url())
 		}
-		d.tell(sh.print(r))
+		announce(r)
 	})
 }

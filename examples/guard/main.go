@@ -59,7 +59,12 @@ func guard(limiter string, next http.Handler) http.Handler {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		answer, err := client.Post(limiter+"/v1/check", "application/json", bytes.NewReader(body))
+		ask, err := http.NewRequestWithContext(r.Context(), http.MethodPost, limiter+"/v1/check", bytes.NewReader(body))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		answer, err := client.Do(ask)
 		if err != nil {
 			log.Printf("serving unlimited: %v", err)
 			next.ServeHTTP(w, r)

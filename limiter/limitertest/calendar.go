@@ -6,8 +6,8 @@ import (
 	"github.com/murmurate/murmurate/limiter"
 )
 
-// lookBack covers twice the largest step that a zone's clock can take.
-const lookBack = 52 * time.Hour
+// putBack is more than any zone's clock has ever been put back at once.
+const putBack = 26 * time.Hour
 
 // CalendarEnd is the end, in Unix ns, of the calendar window of l that
 // contains wall. It looks at the zone's clock, second by second where that
@@ -24,11 +24,19 @@ func CalendarEnd(l *limiter.Limit, wall int64) int64 {
 		return clockEnd(now, func(t time.Time) bool { return t.Second() == 0 })
 	case limiter.Hour:
 		return clockEnd(now, func(t time.Time) bool { return t.Minute() == 0 && t.Second() == 0 })
+	default:
+		return dateEnd(l, now).UnixNano()
 	}
+}
+
+// dateEnd is the first full second after now at which the clock reaches the
+// date of the next window.
+func dateEnd(l *limiter.Limit, now time.Time) time.Time {
 	next := nextBeginning(l, latestDate(now))
 	at := now
-	for step := now.Add(3 * lookBack); dateOf(step).Before(next); step = at.Add(3 * lookBack) {
-		at = at.Add(24 * time.Hour)
+	const day = 24 * time.Hour
+	for dateOf(at.Add(day + putBack)).Before(next) {
+		at = at.Add(day)
 	}
 	// The first time that the date is reached counts, even if the clock is
 	// put back afterwards.
@@ -39,7 +47,7 @@ func CalendarEnd(l *limiter.Limit, wall int64) int64 {
 	for earlier := at.Add(-time.Second); earlier.After(now) && !dateOf(earlier).Before(next); earlier = at.Add(-time.Second) {
 		at = earlier
 	}
-	return at.UnixNano()
+	return at
 }
 
 // clockEnd is the first full second after now at which the clock shows the
@@ -63,7 +71,7 @@ func dateOf(t time.Time) time.Time {
 // latestDate is the latest date that the clock has shown up to t.
 func latestDate(t time.Time) time.Time {
 	latest := dateOf(t)
-	for at := t.Add(-lookBack).Truncate(time.Minute); at.Before(t); at = at.Add(time.Minute) {
+	for at := t.Add(-putBack).Truncate(time.Minute); at.Before(t); at = at.Add(time.Minute) {
 		if d := dateOf(at); d.After(latest) {
 			latest = d
 		}
@@ -76,22 +84,24 @@ func latestDate(t time.Time) time.Time {
 func nextBeginning(l *limiter.Limit, date time.Time) time.Time {
 	for {
 		date = date.AddDate(0, 0, 1)
-		isLast := date.AddDate(0, 0, 1).Day() == 1
-		switch l.Calendar {
-		case limiter.Week:
-			if date.Weekday() != time.Monday {
-				continue
-			}
-		case limiter.Month:
-			anchor := max(l.Anchor, 1)
-			if date.Day() != anchor && (!isLast || date.Day() > anchor) {
-				continue
-			}
-		case limiter.Year:
-			if date.YearDay() != 1 {
-				continue
-			}
+		if begins(l, date) {
+			return date
 		}
-		return date
+	}
+}
+
+// begins reports whether a window begins on the date.
+func begins(l *limiter.Limit, date time.Time) bool {
+	switch l.Calendar {
+	case limiter.Week:
+		return date.Weekday() == time.Monday
+	case limiter.Month:
+		isLast := date.AddDate(0, 0, 1).Day() == 1
+		anchor := max(l.Anchor, 1)
+		return date.Day() == anchor || isLast && date.Day() < anchor
+	case limiter.Year:
+		return date.YearDay() == 1
+	default:
+		return true
 	}
 }
