@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"syscall"
 	"time"
 
@@ -45,7 +46,12 @@ func (n *Node) startClustered(ctx context.Context) error {
 		Version:     o.Version,
 	}
 	known := &placement{known: make(chan struct{})}
-	membership, err := cluster.StartMembership(ctx, cluster.MembershipOptions{
+	if err := n.listenForPeers(listener, self, known, tlsConfig); err != nil {
+		return err
+	}
+	var sessions sync.WaitGroup
+	n.onClose("sessions", func(ctx context.Context) error { return waitFor(ctx, &sessions) })
+	n.members, err = cluster.StartMembership(ctx, cluster.MembershipOptions{
 		ID:            o.Name,
 		Incarnation:   self.Incarnation,
 		Role:          o.Role,
@@ -57,45 +63,54 @@ func (n *Node) startClustered(ctx context.Context) error {
 		Label:         o.Label,
 		GossipKey:     gossipKey,
 		Shared:        self.Cluster,
-		Connect:       n.connect(self, known, tlsConfig),
+		Connect:       n.connect(self, known, tlsConfig, &sessions),
 		Logger:        o.Logger,
 	})
 	if err != nil {
-		return errors.Join(err, listener.Close())
+		return err
 	}
-	known.set(membership)
-	n.members = membership
-	n.view = membership.View
-	n.onClose("membership", func(ctx context.Context) error { return membership.Leave(ctx) })
+	n.view = n.members.View
+	known.set(n.members)
+	n.onClose("membership", n.members.Leave)
+	return nil
+}
 
-	n.peers, err = transport.Listen(transport.ServerOptions{
+// listenForPeers answers peers from the moment that the placement is known
+// until the node closes.
+func (n *Node) listenForPeers(listener net.Listener, self transport.Identity, known *placement, tlsConfig *tls.Config) error {
+	peers, err := transport.Listen(transport.ServerOptions{
 		Listener:  listener,
 		Self:      self,
 		Handler:   peerHandler{n.owner},
 		Placement: known,
 		TLS:       tlsConfig,
-		Logger:    o.Logger,
+		Logger:    n.options.Logger,
 	})
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	n.serve(n.peers)
+	n.peers = peers
+	closing, served := make(chan struct{}), make(chan error, 1)
+	go func() {
+		select {
+		case <-known.known:
+			served <- peers.Serve()
+		case <-closing:
+			served <- nil
+		}
+	}()
+	n.onClose("peer port", func(ctx context.Context) error {
+		close(closing)
+		return errors.Join(peers.Close(ctx), <-served)
+	})
 	return nil
 }
 
-// serve answers peers until the node closes.
-func (n *Node) serve(peers *transport.Server) {
-	done := make(chan error, 1)
-	go func() { done <- peers.Serve() }()
-	n.onClose("peer port", func(ctx context.Context) error {
-		return errors.Join(peers.Close(ctx), <-done)
-	})
-}
-
-// connect opens the sessions of this node.
-func (n *Node) connect(self transport.Identity, known *placement, tlsConfig *tls.Config) cluster.Connect {
+// connect opens the sessions of this node, which open counts until they have
+// let go of everything.
+func (n *Node) connect(self transport.Identity, known *placement, tlsConfig *tls.Config, open *sync.WaitGroup) cluster.Connect {
 	return func(m cluster.Member) cluster.Peer {
-		return session{transport.Dial(transport.ClientOptions{
+		client := transport.Dial(transport.ClientOptions{
 			Address:   m.Address,
 			Peer:      m.ID,
 			Self:      self,
@@ -103,7 +118,24 @@ func (n *Node) connect(self transport.Identity, known *placement, tlsConfig *tls
 			OnDemand:  n.options.Role == cluster.RoleClient,
 			TLS:       tlsConfig,
 			Logger:    n.options.Logger,
-		})}
+		})
+		open.Go(func() { <-client.Done() })
+		return session{client}
+	}
+}
+
+// waitFor waits until running is done, or returns ctx's error.
+func waitFor(ctx context.Context, running *sync.WaitGroup) error {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		running.Wait()
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

@@ -34,7 +34,7 @@ func policies(t *testing.T, list ...policy.Policy) *policy.Set {
 	return set
 }
 
-func start(t *testing.T, o murmurate.Options) *murmurate.Node {
+func start(t testing.TB, o murmurate.Options) *murmurate.Node {
 	t.Helper()
 	node, err := murmurate.Start(t.Context(), o)
 	if err != nil {
@@ -50,13 +50,18 @@ func start(t *testing.T, o murmurate.Options) *murmurate.Node {
 	return node
 }
 
-// threeNodes starts a cluster on free loopback ports. Its deadline is long,
-// so that a busy machine does not turn slowness into shares.
-func threeNodes(t *testing.T, set *policy.Set) []*murmurate.Node {
+func threeNodes(t testing.TB, set *policy.Set) []*murmurate.Node {
+	t.Helper()
+	return nodes(t, 3, set)
+}
+
+// nodes starts a cluster on free loopback ports. Its deadline is long, so
+// that a busy machine does not turn slowness into shares.
+func nodes(t testing.TB, size int, set *policy.Set) []*murmurate.Node {
 	t.Helper()
 	var nodes []*murmurate.Node
 	var seed []string
-	for i := range 3 {
+	for i := range size {
 		n := start(t, murmurate.Options{
 			Name: fmt.Sprintf("n%d", i+1), Gossip: "127.0.0.1:0", Peer: "127.0.0.1:0",
 			Join: seed, Policies: set, Deadline: 5 * time.Second,
@@ -65,14 +70,14 @@ func threeNodes(t *testing.T, set *policy.Set) []*murmurate.Node {
 		seed = []string{nodes[0].GossipAddr().String()}
 	}
 	for _, n := range nodes {
-		eventually(t, n.Name()+" to be ready among three", func() bool {
-			return n.Readiness().Ready && !n.Readiness().Alone && len(n.Members()) == 3 && n.Digest() == nodes[0].Digest()
+		eventually(t, n.Name()+" to be ready among all", func() bool {
+			return n.Readiness().Ready && !n.Readiness().Alone && len(n.Members()) == size && n.Digest() == nodes[0].Digest()
 		})
 	}
 	return nodes
 }
 
-func eventually(t *testing.T, what string, holds func() bool) {
+func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {

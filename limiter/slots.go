@@ -65,7 +65,8 @@ const (
 
 // Load of a table in eighths and sevenths: it is rebuilt when 7/8 of the
 // slots are filled, to a size at which 7/10 are. So it grows by a quarter,
-// and 49 bytes for each slot are 56 to 70 for each key.
+// and 49 bytes for each slot are 56 to 70 for each key, before the allocator
+// rounds up.
 const (
 	maxFilledPerGroup = groupSize * 7 / 8
 	roomNumerator     = 10

@@ -1,0 +1,65 @@
+package murmurate_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/murmurate/murmurate"
+	"github.com/murmurate/murmurate/policy"
+)
+
+// keys are distinct keys, made outside of what is timed.
+func keys(n int) []string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf("user:%d", i)
+	}
+	return list
+}
+
+func benchmarkCheck(b *testing.B, node *murmurate.Node, keys []string) {
+	b.Helper()
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for i := rand.IntN(len(keys)); pb.Next(); i++ {
+			if _, err := node.Check(b.Context(), policy.Request{Policy: "default", Key: keys[i%len(keys)]}); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+}
+
+// BenchmarkCheckAlone is a check in process: resolve, fingerprint, take,
+// decide, count.
+func BenchmarkCheckAlone(b *testing.B) {
+	node := start(b, murmurate.Options{Alone: true})
+	for _, n := range []int{1, 100_000} {
+		b.Run(fmt.Sprintf("keys=%d", n), func(b *testing.B) { benchmarkCheck(b, node, keys(n)) })
+	}
+}
+
+// BenchmarkCheckForwarded is a check by a node that does not own the key, on
+// a quiet cluster of two (one caller) and with many callers.
+func BenchmarkCheckForwarded(b *testing.B) {
+	nodes := nodes(b, 2, nil)
+	var foreign []string
+	for _, key := range keys(10_000) {
+		if owner, err := nodes[0].OwnerOf("default", key); err == nil && owner != nodes[0].Name() {
+			foreign = append(foreign, key)
+		}
+	}
+	b.Run("one caller", func(b *testing.B) {
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			if _, err := nodes[0].Check(b.Context(), policy.Request{Policy: "default", Key: foreign[i%len(foreign)]}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("32 callers", func(b *testing.B) {
+		b.SetParallelism(16)
+		benchmarkCheck(b, nodes[0], foreign)
+	})
+}
