@@ -64,7 +64,9 @@ func (n *Node) do(ctx context.Context, op limiter.Op, r *policy.Request) (policy
 
 	err = n.router.Do(ctx, &s.call, s.results)
 	if err != nil {
-		n.outages.report(err)
+		if ctx.Err() == nil { // else the caller left, which says nothing of the owner
+			n.outages.report(err)
+		}
 		n.failureMode(plan.OnUnreachable(), err, s)
 	}
 	d := plan.Decide(r.Cost, s.results)

@@ -20,7 +20,13 @@ const (
 	ForwardRedirected  Forwarded = "redirected"
 	ForwardFull        Forwarded = "full"
 	ForwardUnreachable Forwarded = "unreachable"
+	ForwardCancelled   Forwarded = "cancelled" // the caller did not wait
 )
+
+// Forwards lists every outcome.
+func Forwards() []Forwarded {
+	return []Forwarded{ForwardOK, ForwardRedirected, ForwardFull, ForwardUnreachable, ForwardCancelled}
+}
 
 // RouterOptions configures a Router.
 type RouterOptions struct {
@@ -98,6 +104,9 @@ func (r *Router) ask(ctx context.Context, deadline time.Time, v *View, i int, ca
 		r.observe(ForwardRedirected)
 	case errors.Is(err, limiter.ErrFull):
 		r.observe(ForwardFull)
+	case ctx.Err() != nil:
+		r.observe(ForwardCancelled)
+		return &UnreachableError{Member: v.memberID(i), Err: err}
 	default:
 		r.observe(ForwardUnreachable)
 		return &UnreachableError{Member: v.memberID(i), Err: err}

@@ -217,6 +217,25 @@ func TestUnreachableOwner(t *testing.T) {
 	}
 }
 
+// A caller that leaves says nothing of the owner.
+func TestCancelledForward(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	b := &fakePeer{do: func(ctx context.Context, _ time.Time, _ *limiter.Call, _ []limiter.Result) error {
+		cancel()
+		return ctx.Err()
+	}}
+	f := newFixture(t, map[string]Peer{"b": b}, "a", "b")
+	call, results := take(subjectOf(t, f.view, "b"), perHour(1))
+	err := f.router.Do(ctx, call, results)
+	if !errors.Is(err, ErrUnreachable) || !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if f.observed[ForwardCancelled] != 1 || f.observed[ForwardUnreachable] != 0 {
+		t.Errorf("observed %v", f.observed)
+	}
+}
+
 func TestFullOwnerIsNotUnreachable(t *testing.T) {
 	t.Parallel()
 	b := &fakePeer{do: func(context.Context, time.Time, *limiter.Call, []limiter.Result) error { return limiter.ErrFull }}

@@ -29,6 +29,11 @@ var stateNames = [...]string{
 	StateEvicted: "evicted",
 }
 
+// States lists every state in order.
+func States() []State {
+	return []State{StateJoining, StateActive, StateLeaving, StateLeft, StateEvicted}
+}
+
 // String returns the name used in JSON and in logs, such as "active".
 func (s State) String() string {
 	if s.known() {

@@ -14,12 +14,9 @@ func startObserved(ctx context.Context, o murmurate.Options) (*murmurate.Node, *
 	metrics := observe.New(observe.Options{
 		Version:  murmurate.Version(),
 		Policies: o.Policies.Names(),
-		Forwards: []string{
-			string(cluster.ForwardOK), string(cluster.ForwardRedirected),
-			string(cluster.ForwardFull), string(cluster.ForwardUnreachable),
-		},
-		Members: func() map[string]int { return byState(node.Members()) },
-		Keys:    func() int { return node.Keys() },
+		Forwards: forwards(),
+		Members:  func() map[string]int { return byState(node.Members()) },
+		Keys:     func() int { return node.Keys() },
 	})
 	o.Observer = metrics
 	node, err := murmurate.Start(ctx, o)
@@ -29,8 +26,20 @@ func startObserved(ctx context.Context, o murmurate.Options) (*murmurate.Node, *
 // byState counts members by their state; every state is there.
 func byState(members []cluster.MemberStatus) map[string]int {
 	counts := make(map[string]int)
+	for _, s := range cluster.States() {
+		counts[s.String()] = 0
+	}
 	for _, m := range members {
 		counts[m.State.String()]++
 	}
 	return counts
+}
+
+// forwards names what can become of a forwarded check.
+func forwards() []string {
+	var names []string
+	for _, f := range cluster.Forwards() {
+		names = append(names, string(f))
+	}
+	return names
 }
