@@ -65,12 +65,14 @@ func (n *Node) do(ctx context.Context, op limiter.Op, r *policy.Request) (policy
 	err = n.router.Do(ctx, &s.call, s.results)
 	if err != nil {
 		if ctx.Err() == nil { // else the caller left, which says nothing of the owner
-			n.outages.report(err)
+			n.outages.report(n.view().OwnerID(s.call.Subject), err)
 		}
 		n.failureMode(plan.OnUnreachable(), err, s)
 	}
 	d := plan.Decide(r.Cost, s.results)
-	n.options.Observer.Decision(label(r), outcome(&d), d.Source)
+	if op == limiter.Take { // a look or a reset decides about nobody
+		n.options.Observer.Decision(label(r), outcome(&d), d.Source)
+	}
 	return d, err
 }
 
@@ -111,12 +113,12 @@ func label(r *policy.Request) string {
 // outcome is the result label of a metric.
 func outcome(d *policy.Decision) string {
 	switch {
+	case d.Allowed && d.Denied():
+		return outcomeShadowDenied
+	case d.Allowed:
+		return outcomeAllowed
 	case d.Source == limiter.SourceFailClosed:
 		return outcomeError
-	case !d.Allowed:
-		return outcomeDenied
-	case d.Denied():
-		return outcomeShadowDenied
 	}
-	return outcomeAllowed
+	return outcomeDenied
 }

@@ -72,7 +72,14 @@ func (n *Node) startClustered(ctx context.Context) error {
 	n.view = n.members.View
 	known.set(n.members)
 	n.onClose("membership", n.members.Leave)
-	return nil
+	select {
+	case <-n.members.Admitted():
+		return nil
+	case err := <-n.members.Failed():
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // listenForPeers answers peers from the moment that the placement is known

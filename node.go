@@ -39,12 +39,13 @@ type release struct {
 	end  func(context.Context) error
 }
 
-// Start makes a node and joins the cluster in the background; the node
-// answers checks from the moment that Start returns, and Readiness says when
-// it has found the others. ctx bounds the start only.
+// Start makes a node and joins the cluster. It returns when the node knows
+// who owns the keys: at once without Join, within a second if one of Join
+// answers, and after three seconds, alone, if none does. Joining goes on in
+// the background; Readiness says how far it is. ctx bounds the start only.
 //
-// The error names every option at fault, or the address that could not be
-// listened on.
+// The error names every option at fault, the address that could not be
+// listened on, or another node with the same name (cluster.ErrDuplicate).
 func Start(ctx context.Context, o Options) (*Node, error) {
 	o, err := o.withDefaults()
 	if err != nil {

@@ -84,7 +84,7 @@ type TLSFiles struct{ Cert, Key, CA string }
 // check and must be quick and safe for concurrent use.
 type Observer interface {
 	// Decision is one check's outcome: "allowed", "denied", "shadow_denied"
-	// or "error". policyName is "inline" for every limit that the caller made.
+	// or "error". Peeks and resets are none. policyName is "inline" for every limit that the caller made.
 	Decision(policyName, outcome string, source limiter.Source)
 	// Forward is one call to another node; see cluster.Forwarded.
 	Forward(outcome string)

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/murmurate/murmurate/cluster"
 	"github.com/murmurate/murmurate/limiter"
 )
 
@@ -27,13 +26,12 @@ type outage struct {
 	skipped int
 }
 
-// report logs err or counts it for the next line.
-func (o *outages) report(err error) {
-	owner, message := "", "owner out of reach: the policies' failure mode decides"
-	if unreachable, ok := errors.AsType[*cluster.UnreachableError](err); ok {
-		owner = unreachable.Member
-	} else if errors.Is(err, limiter.ErrFull) {
-		owner, message = "", "owner is full: new keys are refused, raise limiter.max_keys"
+// report logs err, with which owner did not decide a call, or counts it for
+// the next line.
+func (o *outages) report(owner string, err error) {
+	message := "owner out of reach: the policies' failure mode decides"
+	if errors.Is(err, limiter.ErrFull) {
+		message = "owner is full: new keys are refused, raise limiter.max_keys"
 	}
 	skipped, due := o.due(owner+message, time.Now())
 	if due {

@@ -118,7 +118,7 @@ func (m *Membership) buildView(boots []boot) {
 		return
 	}
 	m.built = parts
-	m.view.Store(newView(m.self.ID, parts.ring, m.sessions.peers(), parts.clients))
+	m.view.Store(newView(m.self.ID, m.self.Role, parts.ring, m.sessions.peers(), parts.clients))
 }
 
 func (m *Membership) countClients(boots []boot) int {

@@ -52,11 +52,25 @@ func (m *Membership) begin() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.o.Join) == 0 {
-		m.progress.admitted = true
+		m.admit(nil)
 		m.activate(time.Now())
 		m.progress.ready = true
 	}
 }
+
+// admit lets this node decide, and shows it the owners that it has heard of.
+// The caller holds mu.
+func (m *Membership) admit(boots []boot) {
+	m.progress.admitted = true
+	m.buildView(boots)
+	m.admittedOnce.Do(func() { close(m.admitted) })
+}
+
+// Admitted is closed once this node has found out that nobody else has its
+// name: from then on it decides and forwards. That takes a moment for the
+// first contact, or three seconds if no seed answers. It stays open if the
+// membership fails before.
+func (m *Membership) Admitted() <-chan struct{} { return m.admitted }
 
 // run follows gossip until ctx ends. It alone moves progress forward.
 func (m *Membership) run(ctx context.Context) {
@@ -95,8 +109,7 @@ func (m *Membership) look(ctx context.Context, now time.Time) time.Duration {
 	}
 	waited := now.Sub(p.started)
 	if !p.admitted && (p.contacted || waited >= alonePatience) {
-		p.admitted = true
-		m.buildView(boots)
+		m.admit(boots)
 	}
 	if p.admitted && p.activated.IsZero() && m.mayActivate(waited) {
 		m.activate(now)

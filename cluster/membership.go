@@ -26,6 +26,9 @@ type Membership struct {
 	refused   throttle
 	gossip    *memberlist.Memberlist
 	failed    chan error
+	// admitted is closed, once, by admit.
+	admitted     chan struct{}
+	admittedOnce sync.Once
 
 	// cancel ends the goroutines that running counts.
 	cancel  context.CancelFunc
@@ -139,6 +142,7 @@ func newMembership(o *MembershipOptions, a addresses, cancel context.CancelFunc)
 		table:      newGossipTable(bootName(o.ID)),
 		seeds:      newSeeds(o, a.advertise),
 		failed:     make(chan error, 1),
+		admitted:   make(chan struct{}),
 		announcing: make(chan struct{}, 1),
 		news:       make(chan struct{}, 1),
 		self: Member{

@@ -8,7 +8,7 @@ import (
 	"github.com/murmurate/murmurate/limiter"
 )
 
-// maxRedirects is how often a call follows a newer View.
+// maxRedirects is how often a call is asked again after ErrNotOwner.
 const maxRedirects = 3
 
 // Forwarded is what became of one call that went to another node.
@@ -68,21 +68,39 @@ func (r *Router) Do(ctx context.Context, call *limiter.Call, results []limiter.R
 		return r.owner.decide(call, results)
 	}
 	deadline := time.Now().Add(r.deadline)
-	for range maxRedirects + 1 {
+	for redirects := 0; ; redirects++ {
 		err := r.ask(ctx, deadline, v, i, call, results)
 		if !errors.Is(err, ErrNotOwner) {
 			return err
 		}
-		newer := r.view()
-		if newer == v {
-			break // the members do not agree yet, and asking again changes nothing
+		if redirects == maxRedirects || !r.settle(ctx, deadline, v, redirects) {
+			return &UnreachableError{Member: v.memberID(i), Err: err}
 		}
-		v, i = newer, newer.owner(call.Subject)
+		v = r.view()
+		i = v.owner(call.Subject)
 		if i >= 0 && v.self(i) {
 			return r.owner.decide(call, results)
 		}
 	}
-	return &UnreachableError{Member: v.memberID(i), Err: ErrNotOwner}
+}
+
+// settle gives the members a moment to agree if v is still this node's View:
+// then it is the other node that has not heard of it yet, which the exchange
+// of placements is about to mend. It reports whether time is left to ask
+// again; as nothing was charged, that cannot count twice.
+func (r *Router) settle(ctx context.Context, deadline time.Time, v *View, redirects int) bool {
+	if r.view() != v {
+		return true
+	}
+	wait := time.Millisecond << (2 * redirects) // 1, 4, 16 ms
+	moment := time.NewTimer(min(wait, time.Until(deadline)))
+	defer moment.Stop()
+	select {
+	case <-moment.C:
+		return time.Now().Before(deadline)
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // ask forwards call to ring member i of v, or to nobody if i is negative.

@@ -148,6 +148,56 @@ func TestStaleViewIsFollowedOnce(t *testing.T) {
 	}
 }
 
+// The other node may be the one that has not heard: it is asked again, after
+// a moment for the placements to be exchanged.
+func TestOwnerThatHasNotHeardYet(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := &fakePeer{}
+		b.do = func(context.Context, time.Time, *limiter.Call, []limiter.Result) error {
+			if b.n < 3 {
+				return ErrNotOwner
+			}
+			return nil
+		}
+		f := newFixture(t, map[string]Peer{"b": b}, "a", "b")
+		call, results := take(subjectOf(t, f.view, "b"), perHour(1))
+		began := time.Now()
+		if err := f.router.Do(t.Context(), call, results); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took != 5*time.Millisecond {
+			t.Errorf("it took %v, want 1 ms and 4 ms between three attempts", took)
+		}
+	})
+}
+
+// Disagreement that lasts ends in time, by count or by deadline.
+func TestOwnersThatNeverAgree(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		answer time.Duration // each
+		asked  int
+	}{{0, 1 + maxRedirects}, {20 * time.Millisecond, 3}} {
+		synctest.Test(t, func(t *testing.T) {
+			b := &fakePeer{do: func(context.Context, time.Time, *limiter.Call, []limiter.Result) error {
+				time.Sleep(row.answer)
+				return ErrNotOwner
+			}}
+			f := newFixture(t, map[string]Peer{"b": b}, "a", "b")
+			call, results := take(subjectOf(t, f.view, "b"), perHour(1))
+			began := time.Now()
+			err := f.router.Do(t.Context(), call, results)
+			if !errors.Is(err, ErrUnreachable) || b.n != row.asked {
+				t.Errorf("asked %d times, want %d: %v", b.n, row.asked, err)
+			}
+			if took := time.Since(began); took > 65*time.Millisecond {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}
+
 func TestRedirectToItself(t *testing.T) {
 	t.Parallel()
 	var f *fixture

@@ -1,10 +1,6 @@
 package cluster
 
-import (
-	"slices"
-
-	"github.com/murmurate/murmurate/limiter"
-)
+import "github.com/murmurate/murmurate/limiter"
 
 // Share decides calls from this node's own part of each limit while the
 // owner is out of reach: 1/n of count and burst, rounded down, where n is
@@ -24,10 +20,16 @@ func NewShare(table *limiter.Table, clock *Clock, view func() *View) *Share {
 
 // Do decides call from the local share and fills results. A share starts
 // full. One that can never admit the call denies until the window ends.
-// The error is the table's; nothing is charged then.
+//
+// ErrNoOwner: this node does not know yet how many share the limit, so it has
+// no share. Otherwise the error is the table's. Nothing is charged then.
 func (s *Share) Do(call *limiter.Call, results []limiter.Result) error {
+	n := s.view().shares()
+	if n == 0 {
+		return ErrNoOwner
+	}
 	now := s.clock.Now()
-	local, admits := shareCall(call, s.view().shares())
+	local, admits := shareCall(call, n)
 	if err := s.table.Do(now, local, results); err != nil {
 		return err
 	}
@@ -63,12 +65,12 @@ func shareCall(call *limiter.Call, n int) (*limiter.Call, []bool) {
 	return local, admits
 }
 
-// shares is the number of nodes that a limit is divided among.
+// shares is the number of nodes that a limit is divided among, 0 for an
+// owner that knows no owner, not even itself.
 func (v *View) shares() int {
-	owners := v.Ring.Members()
-	n := len(owners)
-	if !slices.Contains(owners, v.Self) {
-		n += v.Clients
+	owners := len(v.Ring.Members())
+	if v.Role == RoleClient {
+		return max(owners+v.Clients, 1)
 	}
-	return max(n, 1)
+	return owners
 }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -110,9 +111,20 @@ func TestShareChargesAllOrNone(t *testing.T) {
 func TestClientsShareWithOwners(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil, "b", "c") // a is a client
-	f.view.Clients = 3
+	f.view.Role, f.view.Clients = RoleClient, 3
 	call, results := take(subjectOf(t, f.view, "b"), perHour(100))
 	if got := admitted(t, f.share, call, results, 100); got != 20 {
 		t.Errorf("one of 2 owners and 3 clients admitted %d of 100", got)
+	}
+}
+
+// An owner that does not know the others, such as one that is starting, must
+// not take the whole limit for its share.
+func TestNoShareWithoutOwners(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	call, results := take(limiter.Subject{Hi: 1}, perHour(100))
+	if err := f.share.Do(call, results); !errors.Is(err, ErrNoOwner) {
+		t.Errorf("error %v, results %+v", err, results)
 	}
 }

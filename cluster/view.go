@@ -36,6 +36,8 @@ type Member struct {
 type View struct {
 	// Self is this node's id.
 	Self string
+	// Role is this node's.
+	Role Role
 	// Ring assigns partitions to the placed members. A client that knows no
 	// owner yet has a ring without members.
 	Ring *ring.Ring

@@ -4,9 +4,10 @@ import "github.com/murmurate/murmurate/ring"
 
 // newView is the View that self has of the ring's members, each with its
 // session. A member without one gets no peer, nor does self.
-func newView(self string, r *ring.Ring, sessions map[string]Peer, clients int) *View {
+func newView(self string, role Role, r *ring.Ring, sessions map[string]Peer, clients int) *View {
 	v := &View{
 		Self:    self,
+		Role:    role,
 		Ring:    r,
 		Digest:  r.Digest(),
 		Clients: clients,
@@ -26,5 +27,5 @@ func AloneView(self string) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newView(self, r, nil, 0), nil
+	return newView(self, RoleOwner, r, nil, 0), nil
 }

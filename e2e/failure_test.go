@@ -54,7 +54,7 @@ func TestKilledOwner(t *testing.T) {
 		t.Error("no log line says that n3 is out of reach")
 	}
 	for _, n := range survivors {
-		if !metric(n, `source="share"`) || !metric(n, `murmurate_forwards_total{result="unreachable"}`) {
+		if !metric(n, `source="share"`) || !metric(n, `murmurate_forward_calls_total{result="unreachable"}`) {
 			t.Errorf("the metrics of %s do not show the shares", n.name)
 		}
 		if ready := string(n.get("/readyz?verbose")); !strings.Contains(ready, "n3") {

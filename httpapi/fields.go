@@ -122,7 +122,7 @@ func (l *limitFields) closer(than *limitFields) bool {
 	if l.allowed != than.allowed {
 		return than.allowed
 	}
-	if l.allowed {
+	if l.allowed || l.retryAfter == than.retryAfter {
 		return l.remaining < than.remaining
 	}
 	return uint64(l.retryAfter) > uint64(than.retryAfter) // limiter.Never, -1, is the longest

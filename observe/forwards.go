@@ -14,7 +14,7 @@ type forwards struct {
 func newForwards(results []string) forwards {
 	f := forwards{
 		vec: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "murmurate_forwards_total",
+			Name: "murmurate_forward_calls_total",
 			Help: "Checks that this node sent to the node that counts their key, by what became of them.",
 		}, []string{"result"}),
 		byResult: make(map[string]prometheus.Counter, len(results)),

@@ -52,8 +52,8 @@ func TestSeriesExistBeforeTheFirstEvent(t *testing.T) {
 		`murmurate_decisions_total{policy="api",result="denied",source="share"} 0`,
 		`murmurate_decisions_total{policy="api",result="error",source="fail_closed"} 0`,
 		`murmurate_decisions_total{policy="inline",result="allowed",source="owner"} 0`,
-		`murmurate_forwards_total{result="ok"} 0`,
-		`murmurate_forwards_total{result="unreachable"} 0`,
+		`murmurate_forward_calls_total{result="ok"} 0`,
+		`murmurate_forward_calls_total{result="unreachable"} 0`,
 		`murmurate_build_info{goversion="`+runtime.Version()+`",version="1.2.3"} 1`,
 	)
 	for _, name := range []string{"go_goroutines", "process_cpu_seconds_total"} {
@@ -106,7 +106,7 @@ func TestSeriesAreBoundedWhateverIsPassedIn(t *testing.T) {
 	wantLines(t, text,
 		`murmurate_decisions_total{policy="unknown",result="allowed",source="owner"} 101`,
 		`murmurate_decisions_total{policy="api",result="error",source="unknown"} 101`,
-		`murmurate_forwards_total{result="other"} 101`,
+		`murmurate_forward_calls_total{result="other"} 101`,
 	)
 }
 

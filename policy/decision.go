@@ -103,13 +103,13 @@ func (p *Plan) Decide(cost int64, results []limiter.Result) Decision {
 }
 
 // closer reports whether a is closer to denying than b: a denial before an
-// admission, the longer wait among denials (never is the longest), the fewer
-// remaining among admissions.
+// admission, the longer wait among denials (never is the longest), otherwise
+// the fewer remaining.
 func closer(a, b *limiter.Result) bool {
 	if a.Allowed != b.Allowed {
 		return b.Allowed
 	}
-	if a.Allowed {
+	if a.Allowed || a.RetryAfter == b.RetryAfter {
 		return a.Remaining < b.Remaining
 	}
 	return uint64(a.RetryAfter) > uint64(b.RetryAfter) // Never, -1, is the largest

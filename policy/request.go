@@ -23,6 +23,8 @@ type Request struct {
 	Key string
 	// Limit, when not nil, is a limit made by the caller instead of a
 	// policy's. Its Name is the namespace of its counter; empty is InlineName.
+	// With a policy's name, algorithm and period it shares that policy's
+	// counter: name it otherwise unless that is meant.
 	Limit *limiter.Limit
 	// Cost is the units to charge. 0 is the policy's default cost, which is
 	// 1 unless the policy says otherwise.

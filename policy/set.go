@@ -45,6 +45,12 @@ func NewSet(policies ...Policy) (*Set, error) {
 				Detail: fmt.Sprintf("%q is already the name of another policy", clip(p.Name)),
 			})
 		}
+		if p.Name == InlineName {
+			faults = append(faults, &InputError{
+				Field:  fmt.Sprintf("policies[%d].name", i),
+				Detail: fmt.Sprintf("%q is taken: it is the namespace of limits that callers bring without a name", InlineName),
+			})
+		}
 		plan := newPlan(&p)
 		s.policies = append(s.policies, *plan.policy)
 		s.byName[p.Name] = plan
