@@ -27,6 +27,7 @@ policy                           < limiter
 transport                        < limiter
 cluster                          < limiter ring
 cluster/internal/memnet          <
+internal/leak                    <
 .                                < limiter ring policy transport cluster
 httpapi                          < limiter policy
 observe                          < limiter cluster transport httpapi
@@ -42,6 +43,7 @@ ring          < github.com/cespare/xxhash/v2 github.com/buraksezer/consistent
 cluster       < github.com/cespare/xxhash/v2 github.com/hashicorp/memberlist github.com/dchest/siphash
 .             < github.com/cespare/xxhash/v2
 cluster/internal/memnet < github.com/hashicorp/memberlist
+internal/leak < go.uber.org/goleak
 httpapi       < github.com/dunglas/httpsfv
 observe       < github.com/prometheus/client_golang
 config        < github.com/spf13/viper github.com/go-viper/mapstructure/v2 go.yaml.in/yaml/v3

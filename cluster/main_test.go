@@ -3,7 +3,7 @@ package cluster
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/murmurate/murmurate/internal/leak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leak.Main(m) }

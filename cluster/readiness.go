@@ -96,7 +96,7 @@ func (m *Membership) peersCondition() Condition {
 	}
 	c := Condition{Name: "peers", OK: len(missing) == 0}
 	if !c.OK {
-		c.Detail = fmt.Sprintf("degraded: %d of %d owners out of reach: %s", len(missing), len(m.ring.Members()), strings.Join(missing, ", "))
+		c.Detail = fmt.Sprintf("%d of %d owners out of reach: %s", len(missing), len(m.ring.Members()), strings.Join(missing, ", "))
 	}
 	return c
 }

@@ -11,10 +11,11 @@
 // it came from, as [*Faults].
 //
 // Strict: a name that is unknown or differs in case, a duration without a
-// unit, a fraction where a whole number belongs, YAML aliases, tags and
-// further documents are refused. A setting without a value (null) counts as
-// left out, and so does an empty environment variable. Names of policies and
-// limits keep their case, and names that differ only in case are different.
+// unit, a fraction where a whole number belongs, YAML aliases, tags, further
+// documents and encodings other than UTF-8 are refused. A setting without a
+// value (null) counts as left out, and so does an empty environment variable.
+// Names of policies and limits keep their case, and names that differ only in
+// case are different.
 //
 // Not promised: that what Load accepts can also be listened on, joined or
 // opened by this machine. Load reads the files that the configuration names

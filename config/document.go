@@ -20,16 +20,29 @@ type document struct {
 	file   string
 	values map[string]any // nested; only what the schema knows and could be read
 	lines  map[string]int // of every path in the file
-	faults []Fault
-	// unsound holds the paths that have a fault, or were likely meant by one.
+	// written holds the paths of settings in values.
+	written map[string]bool
+	faults  []Fault
+	// unsound holds the paths that have a fault, or were likely meant by one
+	// and are not written.
 	unsound map[string]bool
+	// meant holds the paths that a fault elsewhere was likely meant to set.
+	meant []string
 	// broken: the file is no YAML, and nothing is known of its settings.
 	broken bool
 }
 
 // readDocument reads the text of a file; name is what faults call it.
 func readDocument(name string, data []byte) *document {
-	d := &document{file: name, values: map[string]any{}, lines: map[string]int{}, unsound: map[string]bool{}}
+	d := &document{
+		file: name, values: make(map[string]any), lines: make(map[string]int),
+		written: make(map[string]bool), unsound: make(map[string]bool),
+	}
+	if line, detail := notText(data); line > 0 {
+		d.broken = true
+		d.fault(line, "", "%s", detail)
+		return d
+	}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var first, second yaml.Node
 	switch err := decoder.Decode(&first); {
@@ -42,6 +55,11 @@ func readDocument(name string, data []byte) *document {
 	if values, ok := d.read(first.Content[0], root, "").(map[string]any); ok {
 		d.values = values
 	}
+	for _, path := range d.meant {
+		if !d.written[path] {
+			d.unsound[path] = true
+		}
+	}
 	switch err := decoder.Decode(&second); {
 	case errors.Is(err, io.EOF):
 	case err != nil:
@@ -52,8 +70,14 @@ func readDocument(name string, data []byte) *document {
 	return d
 }
 
+// fault reports what is wrong with the value at path.
 func (d *document) fault(line int, path, format string, args ...any) {
 	d.unsound[path] = true
+	d.faultBeside(line, path, format, args...)
+}
+
+// faultBeside reports what leaves the value at path sound.
+func (d *document) faultBeside(line int, path, format string, args ...any) {
 	d.faults = append(d.faults, Fault{File: d.file, Line: line, Path: path, Detail: fmt.Sprintf(format, args...)})
 }
 
@@ -133,37 +157,47 @@ func (d *document) readGroup(n *yaml.Node, s *schema, path string) any {
 		field, known := s.fields[name]
 		switch {
 		case key.Kind != yaml.ScalarNode:
-			d.fault(key.Line, path, "a setting's name must be plain text, got %s", what(key))
+			d.faultBeside(key.Line, path, "a setting's name must be plain text, got %s", what(key))
+			d.mean(path, s.names...)
 			continue
 		case name == "<<":
-			d.fault(key.Line, path, "merging (<<) is not supported: write the settings out")
+			d.faultBeside(key.Line, path, "merging (<<) is not supported: write the settings out")
+			d.mean(path, s.names...)
 			continue
 		case !known:
 			d.unknown(key.Line, path, name, s.names)
 			continue
 		case first[name] > 0:
-			d.fault(key.Line, at, "is set already on line %d", first[name])
-			delete(d.unsound, at) // the first value still counts, and is judged
+			d.faultBeside(key.Line, at, "is set already on line %d", first[name]) // the first value is judged
 			continue
 		}
 		first[name] = key.Line
 		d.lines[at] = key.Line
 		if v := d.read(value, field, at); v != nil {
 			values[name] = v
+			d.written[at] = true
 		}
 	}
 	return values
 }
 
+// mean notes that settings of the group at path were likely meant to be set.
+func (d *document) mean(path string, names ...string) {
+	for _, name := range names {
+		d.meant = append(d.meant, join(path, name))
+	}
+}
+
 // unknown is the fault of a name that the group at path does not have.
 func (d *document) unknown(line int, path, name string, names []string) {
 	at := join(path, printable(name))
+	d.mean(path, name) // which may be a setting's whole path, with dots
 	if near := policy.Nearest(name, names); near != "" {
-		d.fault(line, at, "unknown setting%s", didYouMean(name, names))
-		d.unsound[join(path, near)] = true
+		d.faultBeside(line, at, "unknown setting%s", didYouMean(name, names))
+		d.mean(path, near)
 		return
 	}
-	d.fault(line, at, "unknown setting; the settings here are %s", strings.Join(names, ", "))
+	d.faultBeside(line, at, "unknown setting; the settings here are %s", strings.Join(names, ", "))
 }
 
 func (d *document) readList(n *yaml.Node, s *schema, path string) any {

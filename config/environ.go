@@ -81,7 +81,7 @@ func readEnv(environ []string) ([]assignment, []Fault) {
 func readSecret(path string) (string, error) {
 	data, err := readFile(path)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("the file %s %w", path, err)
 	}
 	secret := strings.TrimSpace(string(data))
 	if secret == "" {

@@ -53,7 +53,7 @@ func TestBadEnvironment(t *testing.T) {
 		{"short secret in a file", []string{"MURMURATE_CLUSTER_SECRET_FILE=" + short}, []string{
 			"MURMURATE_CLUSTER_SECRET_FILE: cluster.secret: must have at least 16 bytes, got 3; make one with: openssl rand -base64 32"}},
 		{"no file, and no fault for the lack of a secret", []string{"MURMURATE_CLUSTER_SECRET_FILE=/no/such/file", "MURMURATE_CLUSTER_GOSSIP=10.0.0.1:7381"}, []string{
-			"MURMURATE_CLUSTER_SECRET_FILE: cluster.secret: cannot be read: open /no/such/file: no such file or directory"}},
+			"MURMURATE_CLUSTER_SECRET_FILE: cluster.secret: the file /no/such/file cannot be read: no such file or directory"}},
 	} {
 		if got, want := faultText(t, Source{Env: c.env}), strings.Join(c.want, "\n"); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, want)
@@ -79,8 +79,49 @@ func TestBadFlags(t *testing.T) {
 			"(make one with: openssl rand -base64 32), or cluster.insecure: true where everybody on the network is trusted",
 		`--http: http.listen: must be HOST:PORT such as 127.0.0.1:7380 or [::1]:7380, got "nowhere"`,
 		`MURMURATE_LOG_LEVEL: log.level: must be debug, info, warn or error, got "loud"`,
-		"flag limiter.max_keys: limiter.max_keys: must be 1 to 1000000000, got 0",
+		"flag limiter.max_keys: limiter.max_keys: must be 1 to 1000000000",
 		"flag no.such: no.such: unknown setting",
+	}, "\n")
+	if got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+}
+
+// Of two addresses that clash the one is blamed that was set last.
+func TestClashesOfLayers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, file string
+		env        []string
+		flags      map[string]any
+		want       string
+	}{
+		{"a flag and a default", "", nil, map[string]any{"http.listen": "127.0.0.1:7382"},
+			"--http: http.listen: 127.0.0.1:7382 is taken by cluster.peer (127.0.0.1:7382): choose another port"},
+		{"a variable and the file", "cluster: {peer: '127.0.0.1:99'}", []string{"MURMURATE_HTTP_LISTEN=127.0.0.1:99"}, nil,
+			"MURMURATE_HTTP_LISTEN: http.listen: 127.0.0.1:99 is taken by cluster.peer (127.0.0.1:99): choose another port"},
+		{"a flag and a variable", "", []string{"MURMURATE_CLUSTER_PEER=127.0.0.1:99"}, map[string]any{"cluster.gossip": "127.0.0.1:99"},
+			"--gossip: cluster.gossip: 127.0.0.1:99 is taken by cluster.peer (127.0.0.1:99): choose another port"},
+		{"the file, hidden", "http: {listen: '127.0.0.1:7381'}", nil, map[string]any{"http.listen": "127.0.0.1:99"}, ""},
+	} {
+		if got := faultText(t, Source{File: write(t, "c.yaml", c.file), Env: c.env, Flags: c.flags}); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+// A fault in the file says nothing of a value that a variable sets instead.
+func TestVariablesAreJudgedBesideFaultsOfTheFile(t *testing.T) {
+	t.Parallel()
+	got := faultText(t, Source{
+		File: write(t, "c.yaml", "clustr: {role: owner}\nhttp: {headers: [ietf, [legacy]]}\n"),
+		Env:  []string{"MURMURATE_CLUSTER_ROLE=ownr", "MURMURATE_HTTP_HEADERS=ietf,legcy"},
+	})
+	want := strings.Join([]string{
+		`FILE:1: clustr: unknown setting (did you mean "cluster"?)`,
+		"FILE:2: http.headers[1]: must be one value, got a list",
+		`MURMURATE_CLUSTER_ROLE: cluster.role: must be owner or client, got "ownr" (did you mean "owner"?)`,
+		`MURMURATE_HTTP_HEADERS: http.headers[1]: must be ietf or legacy, got "legcy" (did you mean "legacy"?)`,
 	}, "\n")
 	if got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)

@@ -26,6 +26,29 @@ func TestBadFiles(t *testing.T) {
 		{"number as a name", "1: x\n", []string{`1: 1: unknown setting; the settings here are node, http, cluster, limiter, log, policies`}},
 		{"given twice", "log: {level: info}\nhttp: {}\nlog: {format: json}\n", []string{"3: log: is set already on line 1"}},
 		{"given twice inside", "log:\n  level: info\n  level: warn\n", []string{"3: log.level: is set already on line 2"}},
+		{"misspelt beside the setting that was meant", "log: {levl: a, level: loud}\ncluster: {role: ownr, rol: x}\n", []string{
+			`1: log.levl: unknown setting (did you mean "level"?)`,
+			`1: log.level: must be debug, info, warn or error, got "loud"`,
+			`2: cluster.rol: unknown setting (did you mean "role"?)`,
+			`2: cluster.role: must be owner or client, got "ownr" (did you mean "owner"?)`}},
+		{"misspelt beside the group that was meant", "polices: []\npolicies:\n- name: api\n  limits: [{algorithm: token_buckt, rate: 5/5}]\n- name: api\n" +
+			"  limits: [{algorithm: sliding_log, rate: 5/s}]\n", []string{
+			`1: polices: unknown setting (did you mean "policies"?)`,
+			`4: policies[0].limits[0].algorithm: must be one of token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log, got "token_buckt" (did you mean "token_bucket"?)`,
+			"4: policies[0].limits[0].rate: the period needs a unit: write 5s, 5m or 5h",
+			`5: policies[1].name: "api" is already the name of another policy`}},
+		{"misspelt beside nothing", "polices: [{name: api}]\npolicies: ~\ncluster:\n  gossip: 0.0.0.0:7381\n  sercet: x\n", []string{
+			`1: polices: unknown setting (did you mean "policies"?)`,
+			`5: cluster.sercet: unknown setting (did you mean "secret"?)`}},
+		{"dotted beside the group that was meant", "log.level: info\nlog: {level: loud}\n", []string{
+			"1: log.level: unknown setting; the settings here are node, http, cluster, limiter, log, policies",
+			`2: log.level: must be debug, info, warn or error, got "loud"`}},
+		{"given twice, the first time wrongly", "policies:\n- name: a\n  limits: x\n  limits: []\n", []string{
+			`3: policies[0].limits: must be a list (- ... on a line of its own, or [a, b]), got "x"`,
+			"4: policies[0].limits: is set already on line 3"}},
+		{"name that is a list beside others", "log: {? [a] : x, level: loud}\n", []string{
+			"1: log: a setting's name must be plain text, got a list",
+			`1: log.level: must be debug, info, warn or error, got "loud"`}},
 		{"misspelt means the setting that was meant", "policies:\n- nme: a\n  limts: []\n", []string{
 			`2: policies[0].nme: unknown setting (did you mean "name"?)`,
 			`3: policies[0].limts: unknown setting (did you mean "limits"?)`}},
@@ -59,12 +82,23 @@ func TestBadFiles(t *testing.T) {
 		{"no YAML later", "log:\n  level: info\nhttp: listen: x\n", []string{"3: is no YAML: mapping values are not allowed in this context"}},
 		{"open bracket", "http: {headers: [ietf\n", []string{"2: is no YAML: did not find expected ',' or ']'"}},
 		{"unknown anchor", "http: *a\n", []string{" is no YAML: unknown anchor 'a' referenced"}},
-		{"control characters", "http: \x01\n", []string{" is no YAML: control characters are not allowed"}},
+		{"control characters", "http:\n  listen: \x01\n", []string{"2: is no YAML: the character U+0001 is not allowed: remove it"}},
+		{"control characters of Latin-1", "\n\u0085 \u0080", []string{"2: is no YAML: the character U+0080 is not allowed: remove it"}},
+		{"no character", "\ufffe", []string{"1: is no YAML: the character U+FFFE is not allowed: remove it"}},
+		{"Latin-1", "node:\n  name: caf\xe9\n", []string{"2: is no text in UTF-8 (byte 0xe9): save it in that encoding"}},
+		{"UTF-16", "\xff\xfeh\x00", []string{"1: is no text in UTF-8 (byte 0xff): save it in that encoding"}},
+		{"UTF-16 without a mark", "h\x00t\x00", []string{"1: is no text in UTF-8 (byte 0x00): save it in that encoding"}},
+		{"binary", "\x7fELF\x02", []string{"1: is no YAML: the character U+007F is not allowed: remove it"}},
+		{"a mark, a replacement character and an emoji", "\ufeffnode: {name: \ufffd\U0001f426}\n", []string{
+			`1: node.name: must be at most 128 letters, digits, '.', '_' or '-', beginning with a letter or digit, got "�🐦"`}},
 		{"tab", "log:\n\tlevel: info\n", []string{"2: is no YAML: found character that cannot start any token (YAML is indented with spaces, not tabs; quote a value that begins with a special character)"}},
 		{"two documents", "log: {level: info}\n---\nlog: {level: warn}\n", []string{"2: a second document begins here, but a configuration is one document"}},
 		{"alias", "http: {listen: &a ':80'}\ncluster:\n  label: *a\n", []string{"3: cluster.label: aliases (*name) are not supported: write the value out"}},
 		{"alias of itself", "http: &a\n  tls: *a\n", []string{"2: http.tls: aliases (*name) are not supported: write the value out"}},
 		{"merge", "log: &a {level: info}\nhttp:\n  <<: *a\n", []string{"3: http: merging (<<) is not supported: write the settings out"}},
+		{"merge beside other settings", "policies:\n- &a {name: a, limits: [{algorithm: sliding_log, rate: 5/s}]}\n- {<<: *a, name: b, on_unreachable: x}\n", []string{
+			"3: policies[1]: merging (<<) is not supported: write the settings out",
+			`3: policies[1].on_unreachable: must be local, allow or deny, got "x"`}},
 		{"tag", "limiter: {max_keys: !!int \"5\"}\n", []string{"1: limiter.max_keys: tags (!!int) are not supported: leave it out"}},
 
 		// Values
@@ -76,9 +110,24 @@ func TestBadFiles(t *testing.T) {
 			`5: http.headers[1]: must be ietf or legacy, got "x"`,
 			`5: http.headers[2]: "ietf" is in the list already`}},
 		{"bounds", "limiter: {max_keys: 2G}\ncluster:\n  deadline: 1us\n  label: ''\n", []string{
-			"1: limiter.max_keys: must be 1 to 1000000000, got 2000000000",
+			"1: limiter.max_keys: must be 1 to 1000000000",
 			"3: cluster.deadline: must be 1ms to 10s, got 1µs",
 			"4: cluster.label: must have 1 to 255 bytes, got 0"}},
+		{"numbers beyond counting", `limiter: {max_keys: 99999999999999999999}
+policies:
+- name: a
+  cost: {default: 99999999999999999999}
+  limits:
+  - {name: x, algorithm: sliding_window, rate: 99999999999999999999/s}
+  - {name: y, algorithm: token_bucket, count: 99999999999999999999, period: 1s, burst: 9999999999G}
+  - {name: z, algorithm: fixed_window, rate: 5/month, anchor: 99999999999999999999}
+`, []string{
+			"1: limiter.max_keys: must be 1 to 1000000000",
+			"4: policies[0].cost.default: must be at most 1000000000000000, which is the most that a limit can hold",
+			"6: policies[0].limits[0].rate: the count must be 0 to 1000000000000000",
+			"7: policies[0].limits[1].count: must be 0 to 1000000000000000",
+			"7: policies[0].limits[1].burst: must be 0 to 1000000000000000",
+			"8: policies[0].limits[2].anchor: must be a day from 1 to 31, and only calendar months have one"}},
 		{"long label", "cluster: {label: " + strings.Repeat("x", 256) + "}\n", []string{"1: cluster.label: must have 1 to 255 bytes, got 256"}},
 		{"http addresses", "http:\n  listen: 7380\n  admin_listen: localhost:99999\n", []string{
 			`2: http.listen: must be HOST:PORT such as 127.0.0.1:7380 or [::1]:7380, got "7380"`,
@@ -119,9 +168,13 @@ func TestBadFiles(t *testing.T) {
 			"2: http.auth_tokens[1]: must not be empty; make one with: openssl rand -base64 32",
 			"2: http.auth_tokens[2]: must consist of letters, digits and -._~+/ with = at the end only; make one with: openssl rand -base64 32"}},
 		{"one port twice", "http: {listen: ':7381'}\ncluster: {peer: '127.0.0.1:7381'}\n", []string{
-			"2: cluster.gossip: 127.0.0.1:7381 is taken by http.listen (:7381): choose another port",
+			"1: http.listen: :7381 is taken by cluster.gossip (127.0.0.1:7381): choose another port",
 			"2: cluster.peer: 127.0.0.1:7381 is taken by http.listen (:7381): choose another port",
 			"2: cluster.peer: 127.0.0.1:7381 is taken by cluster.gossip (127.0.0.1:7381): choose another port"}},
+		{"one port twice, in another order", "cluster: {peer: '127.0.0.1:99'}\nhttp: {listen: '127.0.0.1:99'}\n", []string{
+			"2: http.listen: 127.0.0.1:99 is taken by cluster.peer (127.0.0.1:99): choose another port"}},
+		{"the port of a default", "http:\n  listen: 127.0.0.1:7381\ncluster:\n  gossip: ~\n", []string{
+			"2: http.listen: 127.0.0.1:7381 is taken by cluster.gossip (127.0.0.1:7381): choose another port"}},
 		{"one port on two addresses", "cluster: {peer: '127.0.0.2:7381'}\n", nil},
 		{"free ports", "http: {listen: '127.0.0.1:0'}\ncluster: {gossip: '127.0.0.1:0', peer: '127.0.0.1:0'}\n", nil},
 
@@ -166,6 +219,31 @@ func TestBadFiles(t *testing.T) {
 			`23: policies[3].cost.default: must not be negative, got "-1"`,
 			`23: policies[3].name: must be a letter followed by at most 63 letters, digits, '_', '.' or '-', got ""`,
 			"23: policies[3].limits: a policy needs at least one limit"}},
+
+		{"cost that no limit holds", `policies:
+- name: a
+  cost:
+    default: 10
+  limits: [{algorithm: sliding_window, rate: 5/s}]
+- name: b
+  limits:
+  - {name: x, algorithm: token_bucket, rate: 1/s, burst: 10}
+  - {name: none, algorithm: sliding_window, rate: 0/s}
+  cost: {default: 10}
+`, []string{`4: policies[0].cost.default: 10 is more than limit "a" can ever hold (5)`}},
+		{"cost beside a limit that cannot be read", `policies:
+- name: a
+  cost: {default: 10}
+  limits:
+  - {name: x, algorithm: sliding_window, rate: 5}
+  - {name: y, algorithm: leaky_bucket, rate: 5/s, burst: many}
+  - {name: z, algorithm: leaky_bucket, rate: 5/s, brust: 10}
+`, []string{
+			`5: policies[0].limits[0].rate: must be COUNT/PERIOD such as 100/1m, 20/s or 5000/day, got "5"`,
+			`6: policies[0].limits[1].burst: must be a whole number such as 250, 10k, 5M or 1G, got "many"`,
+			`7: policies[0].limits[2].brust: unknown setting (did you mean "burst"?)`}},
+		{"day 0", "policies: [{name: a, limits: [{algorithm: fixed_window, rate: 5/month, anchor: 0}]}]\n", []string{
+			"1: policies[0].limits[0].anchor: must be a day from 1 to 31, and only calendar months have one"}},
 
 		// Everything at once, in the order of the lines
 		{"ten faults", `node:
@@ -224,8 +302,8 @@ func TestUnreadableFile(t *testing.T) {
 		dir:                             "is a directory",
 	} {
 		got := faultText(t, Source{File: file})
-		if !strings.HasPrefix(got, "FILE: cannot be read: ") || !strings.HasSuffix(got, want) {
-			t.Errorf("%s: %s", file, got)
+		if want = "FILE: cannot be read: " + want; got != want {
+			t.Errorf("%s: got %s, want %s", file, got, want)
 		}
 	}
 }

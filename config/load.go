@@ -1,8 +1,10 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"reflect"
 	"slices"
@@ -52,7 +54,7 @@ func load(d *document, s Source) (*Config, error) {
 	}
 	if !d.broken {
 		o := origins(d, set)
-		for _, p := range c.problems(o.unsound) {
+		for _, p := range c.problems(o) {
 			faults = append(faults, o.fault(p))
 		}
 	}
@@ -92,19 +94,26 @@ func merge(file map[string]any, set []assignment) (*Config, error) {
 // maxFile bounds what is read of any file.
 const maxFile = 16 << 20
 
-// readFile reads a file that the operator named.
+// readFile reads a file that the operator named. Its errors leave the name out.
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path) //nolint:gosec // reading the operator's files is what this package is for
 	if err != nil {
-		return nil, fmt.Errorf("cannot be read: %w", err)
+		return nil, unreadable(err)
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("cannot be read: %w", err)
+		return nil, unreadable(err)
 	case len(data) > maxFile:
-		return nil, fmt.Errorf("cannot be read: %s is larger than %d MiB", path, maxFile>>20)
+		return nil, fmt.Errorf("cannot be read: larger than %d MiB", maxFile>>20)
 	}
 	return data, nil
+}
+
+func unreadable(err error) error {
+	if of, ok := errors.AsType[*fs.PathError](err); ok {
+		err = of.Err
+	}
+	return fmt.Errorf("cannot be read: %w", err)
 }

@@ -87,7 +87,7 @@ func TestDefaultPolicyIsTheBuiltInOne(t *testing.T) {
 func TestEverySetting(t *testing.T) {
 	t.Parallel()
 	got := mustLoad(t, Source{File: "testdata/every.yaml"})
-	burst, count, cost := int64(40), int64(3000), int64(2)
+	burst, count, cost, anchor := int64(40), int64(3000), int64(2), int64(5)
 	want := &Config{
 		Node: Node{Name: "n1"},
 		HTTP: HTTP{
@@ -113,7 +113,7 @@ func TestEverySetting(t *testing.T) {
 		Policies: []Policy{
 			{Name: "api", Cost: Cost{Default: &cost}, Shadow: true, OnUnreachable: "allow", Limits: []policy.LimitSpec{
 				{Name: "burst", Algorithm: "token_bucket", Rate: "20/s", Burst: &burst},
-				{Name: "month", Algorithm: "fixed_window", Count: &count, Period: "month", Align: "calendar", Timezone: "Asia/Kolkata", Anchor: 5},
+				{Name: "month", Algorithm: "fixed_window", Count: &count, Period: "month", Align: "calendar", Timezone: "Asia/Kolkata", Anchor: &anchor},
 			}},
 			{Name: "API", Limits: []policy.LimitSpec{{Algorithm: "sliding_window", Rate: "5/s"}}},
 		},

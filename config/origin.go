@@ -1,24 +1,29 @@
 package config
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // origin says where each setting got its value.
 type origin struct {
-	doc  *document
-	from map[string]string // path -> variable or flag
-	bad  map[string]bool   // paths whose value could not be read
+	doc *document
+	set map[string]source // by path; what is not here is the file's, or a default
+}
+
+// source is a variable or a flag.
+type source struct {
+	name  string
+	order int  // a later one takes effect after an earlier one
+	bad   bool // its value could not be read
 }
 
 // origins follows the layers: a later assignment hides an earlier one, and
 // any hides the file.
 func origins(d *document, set []assignment) *origin {
-	o := &origin{doc: d, from: make(map[string]string), bad: make(map[string]bool)}
-	for path := range d.unsound {
-		o.bad[path] = true
-	}
-	for _, a := range set {
-		o.from[a.path] = a.from
-		o.bad[a.path] = a.value == nil
+	o := &origin{doc: d, set: make(map[string]source, len(set))}
+	for i, a := range set {
+		o.set[a.path] = source{name: a.from, order: i, bad: a.value == nil}
 	}
 	return o
 }
@@ -27,18 +32,42 @@ func origins(d *document, set []assignment) *origin {
 // has a fault already. What is said of its value would then only confuse.
 func (o *origin) unsound(path string) bool {
 	for p := path; p != ""; p = parent(p) {
-		if o.bad[p] {
+		if s, ok := o.set[p]; ok {
+			return s.bad // what the file says, right or wrong, is hidden
+		}
+	}
+	for p := path; p != ""; p = parent(p) {
+		if o.doc.unsound[p] {
 			return true
 		}
 	}
 	return false
 }
 
+// later reports whether a was set after b: defaults come first, then the
+// file by its lines, then variables and flags.
+func (o *origin) later(a, b string) bool {
+	layerA, orderA := o.rank(a)
+	layerB, orderB := o.rank(b)
+	return cmp.Or(cmp.Compare(layerA, layerB), cmp.Compare(orderA, orderB)) > 0
+}
+
+func (o *origin) rank(path string) (layer, order int) {
+	if s, ok := o.set[path]; ok {
+		return 2, s.order
+	}
+	if o.doc.written[path] {
+		return 1, o.doc.lines[path]
+	}
+	return 0, 0
+}
+
 // fault gives a problem the place of the nearest thing that somebody wrote.
 func (o *origin) fault(p problem) Fault {
 	f := Fault{Path: p.path, Detail: p.detail}
 	for at := p.path; at != ""; at = parent(at) {
-		if f.Var = o.from[at]; f.Var != "" {
+		if s, ok := o.set[at]; ok {
+			f.Var = s.name
 			return f
 		}
 	}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/murmurate/murmurate/limiter"
@@ -11,7 +12,7 @@ import (
 // PolicySet is the policies of c, ready for use. Its error is [*Faults]; a
 // Config from [Load] has none.
 func (c *Config) PolicySet() (*policy.Set, error) {
-	set, faults := c.policies()
+	set, faults := c.policies(func(string) bool { return false })
 	if len(faults) > 0 {
 		list := make([]Fault, len(faults))
 		for i, f := range faults {
@@ -22,22 +23,30 @@ func (c *Config) PolicySet() (*policy.Set, error) {
 	return set, nil
 }
 
-func (c *Config) policies() (*policy.Set, []*policy.InputError) {
+// policies builds the policies and judges them. unsound is that of an origin.
+func (c *Config) policies(unsound func(path string) bool) (*policy.Set, []*policy.InputError) {
 	var faults []*policy.InputError
 	built := make([]policy.Policy, len(c.Policies))
 	for i := range c.Policies {
-		b := builder{path: fmt.Sprintf("policies[%d]", i)}
+		b := builder{path: fmt.Sprintf("policies[%d]", i), unsound: unsound}
 		built[i] = b.build(&c.Policies[i])
 		faults = append(faults, b.faults...)
 	}
 	set, err := policy.NewSet(built...)
-	return set, append(faults, policy.InputErrors(err)...)
+	for _, f := range policy.InputErrors(err) {
+		if path, ok := strings.CutSuffix(f.Field, ".cost"); ok { // a policy has one, and the file has it as the default
+			f = &policy.InputError{Field: path + ".cost.default", Detail: f.Detail}
+		}
+		faults = append(faults, f)
+	}
+	return set, faults
 }
 
 // builder turns the text of one policy into a policy.
 type builder struct {
-	path   string
-	faults []*policy.InputError
+	path    string
+	unsound func(path string) bool
+	faults  []*policy.InputError
 }
 
 func (b *builder) fault(field, format string, args ...any) {
@@ -45,15 +54,16 @@ func (b *builder) fault(field, format string, args ...any) {
 }
 
 // standIn takes the place of a limit that cannot be used, so that the policy
-// around it can still be judged.
-var standIn = limiter.Limit{Algorithm: limiter.SlidingWindow, Count: 1, Period: time.Second}
+// around it can still be judged. Like any of count 0, it bounds no cost.
+var standIn = limiter.Limit{Algorithm: limiter.SlidingWindow, Period: time.Second}
 
 func (b *builder) build(written *Policy) policy.Policy {
 	p := policy.Policy{Name: written.Name, Shadow: written.Shadow, Limits: make([]limiter.Limit, len(written.Limits))}
 	for i := range written.Limits {
 		spec := &written.Limits[i]
 		limit, err := spec.Limit()
-		if err != nil {
+		// Without a burst that could not be read the limit holds too little.
+		if err != nil || b.unsound(fmt.Sprintf("%s.limits[%d].burst", b.path, i)) {
 			limit = standIn
 			limit.Name = spec.Name
 		}
@@ -63,9 +73,12 @@ func (b *builder) build(written *Policy) policy.Policy {
 		}
 	}
 	if cost := written.Cost.Default; cost != nil {
-		if *cost < 1 {
+		switch {
+		case *cost < 1:
 			b.fault("cost.default", "must be at least 1, got %d", *cost)
-		} else {
+		case *cost > limiter.MaxCount:
+			b.fault("cost.default", "must be at most %d, which is the most that a limit can hold", int64(limiter.MaxCount))
+		default:
 			p.Cost = *cost
 		}
 	}

@@ -32,7 +32,7 @@ func (v *validator) pem(path, file string) []byte {
 	}
 	data, err := readFile(file)
 	if err != nil {
-		v.report(path, "%v", err)
+		v.report(path, "the file %s %v", file, err)
 	}
 	return data
 }

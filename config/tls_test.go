@@ -39,7 +39,7 @@ func TestTLSFiles(t *testing.T) {
 	cert, key := certificate(t)
 	_, otherKey := certificate(t)
 	const missing = "/no/such/file"
-	const unreadable = "cannot be read: open " + missing + ": no such file or directory"
+	const unreadable = "the file " + missing + " cannot be read: no such file or directory"
 	for _, c := range []struct {
 		name, file string
 		want       []string

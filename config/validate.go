@@ -12,15 +12,15 @@ type problem struct{ path, detail string }
 // validator judges the values of a Config, alone and against each other.
 type validator struct {
 	*Config
-	// unsound reports whether the value at a path could not be read. Nothing
-	// is concluded from such a value.
-	unsound  func(path string) bool
+	// origin knows which values could not be read. Nothing is concluded from
+	// such a value.
+	*origin
 	problems []problem
 }
 
 // problems returns everything that is wrong with the values of c.
-func (c *Config) problems(unsound func(path string) bool) []problem {
-	v := &validator{Config: c, unsound: unsound}
+func (c *Config) problems(o *origin) []problem {
+	v := &validator{Config: c, origin: o}
 	v.node()
 	v.http()
 	v.cluster()
@@ -28,7 +28,7 @@ func (c *Config) problems(unsound func(path string) bool) []problem {
 	v.listeners()
 	v.limiter()
 	v.log()
-	_, faults := c.policies()
+	_, faults := c.policies(o.unsound)
 	for _, f := range faults {
 		v.report(f.Field, "%s", f.Detail)
 	}
@@ -88,7 +88,7 @@ func (v *validator) http() {
 func (v *validator) limiter() {
 	const most = 1_000_000_000
 	if n := v.Limiter.MaxKeys; n < 1 || n > most {
-		v.report("limiter.max_keys", "must be 1 to %d, got %d", most, n)
+		v.report("limiter.max_keys", "must be 1 to %d", most)
 	}
 }
 

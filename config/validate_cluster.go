@@ -102,12 +102,18 @@ func (v *validator) listeners() {
 		if !e.loopback() {
 			l.exposed(l.path, e)
 		}
+		this := listener{l.path, e}
 		for _, other := range all {
-			if e.clashes(other.endpoint) {
-				v.report(l.path, "%v is taken by %s (%v): choose another port", e, other.path, other.endpoint)
+			if !e.clashes(other.endpoint) {
+				continue
 			}
+			second, first := this, other
+			if v.later(first.path, second.path) {
+				second, first = first, second
+			}
+			v.report(second.path, "%v is taken by %s (%v): choose another port", second.endpoint, first.path, first.endpoint)
 		}
-		all = append(all, listener{l.path, e})
+		all = append(all, this)
 	}
 }
 

@@ -1,7 +1,9 @@
 package httpapi
 
 import (
+	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/murmurate/murmurate/policy"
 )
@@ -81,9 +83,7 @@ func (r *reader) limit(to *policy.Request) error {
 		case "timezone":
 			spec.Timezone, err = r.text(name)
 		case "anchor":
-			var n int64
-			n, err = r.integer(name)
-			spec.Anchor = int(max(-1, min(n, 32))) // no day either way
+			spec.Anchor, err = r.optional(name)
 		}
 		return err
 	})
@@ -98,9 +98,14 @@ func (r *reader) limit(to *policy.Request) error {
 	return nil
 }
 
-// optional reads an integer whose absence means something else than 0.
+// optional reads an integer whose absence means something else than 0. One
+// beyond int64 is read as the nearest: the limit that it belongs to has
+// narrower bounds, and names them.
 func (r *reader) optional(field string) (*int64, error) {
-	n, err := r.integer(field)
+	n, _, err := r.number(field)
+	if errors.Is(err, strconv.ErrRange) {
+		err = nil
+	}
 	return &n, err
 }
 

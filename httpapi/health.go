@@ -22,19 +22,28 @@ type Condition struct {
 	Name string `json:"name"`
 	// OK is whether it holds.
 	OK bool `json:"ok"`
-	// Detail says more, for people. Optional.
+	// Detail tells people what is wrong, without naming the condition again.
+	// Optional.
 	Detail string `json:"detail,omitempty"`
 }
 
-// detail puts it in one line.
+// detail puts it in one line. A condition that fails without a detail only
+// follows from those that have one.
 func (r *Readiness) detail() string {
-	var failing []string
+	var details, names []string
 	for _, c := range r.Conditions {
-		if !c.OK {
-			failing = append(failing, strings.TrimSuffix(c.Name+": "+c.Detail, ": "))
+		switch {
+		case c.OK:
+		case c.Detail != "":
+			details = append(details, c.Detail)
+		default:
+			names = append(names, "not "+c.Name)
 		}
 	}
-	list := strings.Join(failing, "; ")
+	if len(details) == 0 {
+		details = names
+	}
+	list := strings.Join(details, "; ")
 	switch {
 	case !r.Ready && list == "":
 		return "not ready"

@@ -18,8 +18,10 @@ func TestHealth(t *testing.T) {
 	}{
 		{"ready", Readiness{Ready: true, Conditions: []Condition{joined}}, 200, "ready"},
 		{"alone", Readiness{Ready: true, Alone: true, Conditions: []Condition{lost}}, 200, "alone"},
-		{"degraded", Readiness{Ready: true, Conditions: []Condition{joined, {Name: "peers", Detail: "n2 out of reach"}}}, 200, "degraded: peers: n2 out of reach"},
-		{"not ready", Readiness{Conditions: []Condition{joined, lost, {Name: "settled"}}}, 503, "not ready: joined: no seed answers; settled"},
+		{"degraded", Readiness{Ready: true, Conditions: []Condition{joined, {Name: "peers", Detail: "n2 out of reach"}}}, 200, "degraded: n2 out of reach"},
+		{"not ready", Readiness{Conditions: []Condition{joined, lost, {Name: "settled"}}}, 503, "not ready: no seed answers"},
+		{"not ready without a reason", Readiness{Conditions: []Condition{joined, {Name: "settled"}}}, 503, "not ready: not settled"},
+		{"two reasons", Readiness{Conditions: []Condition{lost, {Name: "peers", Detail: "n2 out of reach"}}}, 503, "not ready: no seed answers; n2 out of reach"},
 		{"draining", Readiness{}, 503, "not ready"},
 	}
 	for _, tt := range tests {

@@ -102,18 +102,39 @@ func TestKeyRefusals(t *testing.T) {
 	}
 }
 
-// A path that has to be cleaned first must never reset another key.
-func TestUncleanPathsResetNothing(t *testing.T) {
+// A path that would have to be cleaned first is that of no key, and leads to
+// none.
+func TestUncleanPathsAreRefused(t *testing.T) {
+	t.Parallel()
+	node := newFake(t, api())
+	a := New(Options{Node: node, OpenAdmin: true})
+	for _, path := range []string{
+		"/v1/keys/api//a", "/v1/keys/api/./a", "/v1/keys/api/x/../a", "//v1/keys/api/a", "/v1/keys//a", "/v1/keys/api/a//",
+		"/v1/keys/api/.", "/v1/keys/api/..", "/v1/keys/api/../", "/v1/keys/./a", "/v1//check", "/v1/check/..", "//", "*",
+	} {
+		for _, h := range []http.Handler{a.Handler(), a.Public()} {
+			for _, method := range []string{"GET", "DELETE", "POST", "OPTIONS"} {
+				wantProblem(t, serve(h, method, path, ""), http.StatusBadRequest, "", "in a key write / as %2F")
+			}
+		}
+	}
+	if len(node.asked)+len(node.resets) != 0 {
+		t.Errorf("asked %v, reset %q", node.asked, node.resets)
+	}
+}
+
+// Keys that look like a path's parts can be asked for, with escapes.
+func TestEscapedDotsAndSlashesReachTheirKey(t *testing.T) {
 	t.Parallel()
 	node := newFake(t, api())
 	h := New(Options{Node: node, OpenAdmin: true}).Handler()
-	for _, path := range []string{"/v1/keys/api//a", "/v1/keys/api/./a", "/v1/keys/api/x/../a", "//v1/keys/api/a", "/v1/keys/api/.", "/v1/keys/api/.."} {
-		if w := serve(h, "DELETE", path, ""); w.Code < 300 {
-			t.Errorf("%s: status %d", path, w.Code)
+	for path, key := range map[string]string{
+		"%2E": ".", "%2e%2E": "..", ".%2E": "..", "%2F": "/", "%2F%2Fa": "//a", "..%2Fa": "../a", "a%2F..%2Fb": "a/../b", "a%2F": "a/", "...": "...", ".a": ".a",
+	} {
+		node.resets = nil
+		if w := serve(h, "DELETE", "/v1/keys/api/"+path, ""); w.Code != http.StatusOK || !reflect.DeepEqual(node.resets, []string{"api/" + key}) {
+			t.Errorf("%s: status %d, reset %q, want %q", path, w.Code, node.resets, key)
 		}
-	}
-	if len(node.resets) != 0 {
-		t.Errorf("reset %q", node.resets)
 	}
 }
 

@@ -51,7 +51,6 @@ func specOf(l *limiter.Limit) policy.LimitSpec {
 		Algorithm: l.Algorithm.String(),
 		Count:     &l.Count,
 		Period:    periodOf(l.Period),
-		Anchor:    l.Anchor,
 	}
 	if l.Burst > 0 {
 		spec.Burst = &l.Burst
@@ -68,6 +67,9 @@ func specOf(l *limiter.Limit) policy.LimitSpec {
 		spec.Align, spec.Period = "calendar", calendarNames[l.Calendar]
 		if l.Zone != nil {
 			spec.Timezone = l.Zone.String()
+		}
+		if l.Anchor > 0 {
+			spec.Anchor = new(int64(l.Anchor))
 		}
 	}
 	return spec

@@ -35,7 +35,7 @@ func TestShownLimitsReadBack(t *testing.T) {
 		{Algorithm: "fixed_window", Rate: "5/24h", Align: "first"},
 		{Algorithm: "fixed_window", Rate: "5/day", Align: "epoch"},
 		{Algorithm: "fixed_window", Rate: "5/week"},
-		{Algorithm: "fixed_window", Rate: "100k/month", Timezone: "America/Sao_Paulo", Anchor: 31},
+		{Algorithm: "fixed_window", Rate: "100k/month", Timezone: "America/Sao_Paulo", Anchor: new(int64(31))},
 		{Algorithm: "fixed_window", Rate: "5/year", Name: "yearly"},
 	} {
 		limit, err := text.Limit()

@@ -130,20 +130,28 @@ func (r *reader) text(field string) (string, error) {
 
 // integer reads a number that is written without fraction and exponent.
 func (r *reader) integer(field string) (int64, error) {
-	if c := r.next(); c != '-' && (c < '0' || c > '9') {
-		return 0, r.wrongType(field, "a whole number")
-	}
-	raw := r.literal()
-	n, err := strconv.ParseInt(string(raw), 10, 64)
+	n, raw, err := r.number(field)
 	switch {
-	case errors.Is(err, strconv.ErrRange) && raw[0] == '-':
-		return 0, fault(field, "must not be negative, got "+clip(string(raw)))
+	case errors.Is(err, strconv.ErrRange) && n < 0:
+		err = fault(field, "must not be negative, got "+clip(string(raw)))
 	case errors.Is(err, strconv.ErrRange):
-		return 0, fault(field, fmt.Sprintf("must be at most %d, got %s", math.MaxInt64, clip(string(raw))))
-	case err != nil:
-		return 0, fault(field, "must be a whole number, without fraction or exponent, got "+clip(string(raw)))
+		err = fault(field, fmt.Sprintf("must be at most %d, got %s", math.MaxInt64, clip(string(raw))))
 	}
-	return n, nil
+	return n, err
+}
+
+// number is as integer, and returns what was written too. Beyond int64 the
+// error is strconv.ErrRange, and n the nearest.
+func (r *reader) number(field string) (n int64, raw []byte, err error) {
+	if c := r.next(); c != '-' && (c < '0' || c > '9') {
+		return 0, nil, r.wrongType(field, "a whole number")
+	}
+	raw = r.literal()
+	n, err = strconv.ParseInt(string(raw), 10, 64)
+	if errors.Is(err, strconv.ErrSyntax) {
+		err = fault(field, "must be a whole number, without fraction or exponent, got "+clip(string(raw)))
+	}
+	return n, raw, err
 }
 
 func (r *reader) boolean(field string) (bool, error) {

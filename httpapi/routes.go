@@ -56,7 +56,7 @@ func (a *API) Public() http.Handler {
 }
 
 // mux answers what no route answers with a problem too.
-func (a *API) mux(serve func(route) http.HandlerFunc) *http.ServeMux {
+func (a *API) mux(serve func(route) http.HandlerFunc) http.Handler {
 	mux, routes := http.NewServeMux(), a.routes()
 	routes = append(routes, route{http.MethodGet, "/{$}", "", false, index(routes)})
 	methods := make(map[string][]string)
@@ -72,7 +72,7 @@ func (a *API) mux(serve func(route) http.HandlerFunc) *http.ServeMux {
 	}
 	mux.HandleFunc("/v1/keys/{policy}", noSuchPath) // and no redirect to the empty key
 	mux.HandleFunc("/", noSuchPath)
-	return mux
+	return cleanPathsOnly(mux)
 }
 
 func noSuchPath(w http.ResponseWriter, _ *http.Request) {

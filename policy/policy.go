@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -47,7 +48,8 @@ type Policy struct {
 	// Limits are charged all or none. At least one; names are unique. A lone
 	// limit may go without a name and is then called by its policy's.
 	Limits []limiter.Limit
-	// Cost is what a request costs that does not say. 0 is 1.
+	// Cost is what a request costs that does not say, at most what any of
+	// Limits can hold that holds something. 0 is 1.
 	Cost int64
 	// OnUnreachable is the failure mode.
 	OnUnreachable Unreachable
@@ -102,9 +104,13 @@ func (p *Policy) faults() []*InputError {
 			fault(path+".name", "%q is already the name of another limit of this policy", l.Name)
 		}
 		seen[l.Name] = true
-		for _, err := range split(l.Validate()) {
+		invalid := l.Validate()
+		for _, err := range split(invalid) {
 			field, detail, _ := strings.Cut(err.Error(), ": ")
 			fault(path+"."+field, "%s", detail)
+		}
+		if most := l.Capacity(); invalid == nil && most > 0 && p.Cost > most { // a count of 0 is there to deny all
+			fault("cost", "%d is more than limit %q can ever hold (%d)", p.Cost, clip(cmp.Or(l.Name, p.Name)), most)
 		}
 	}
 	return faults

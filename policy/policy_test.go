@@ -59,6 +59,22 @@ func TestPolicyValidate(t *testing.T) {
 		{"names that differ in case", Policy{Name: "p", Limits: []limiter.Limit{perMinute("a", 1), perMinute("A", 1)}}, nil},
 		{"as many limits as fit", Policy{Name: "p", Limits: tooMany[1:]}, nil},
 		{"too many limits", Policy{Name: "p", Limits: tooMany}, []string{"limits: a policy has at most 32 limits, got 33"}},
+		{"a cost that fits", Policy{Name: "p", Cost: 5, Limits: []limiter.Limit{perMinute("a", 5), perMinute("b", 6)}}, nil},
+		{"a cost beside a limit that denies all", Policy{Name: "p", Cost: 5, Limits: []limiter.Limit{perMinute("", 0)}}, nil},
+		{"a cost that never passes", Policy{Name: "p", Cost: 10, Limits: []limiter.Limit{
+			perMinute("x", 5), perMinute("y", 10),
+			{Name: "z", Algorithm: limiter.TokenBucket, Count: 20, Period: time.Second, Burst: 9},
+			{Name: "queue", Algorithm: limiter.LeakyBucket, Count: 20, Period: time.Second},
+			{Name: "faulty", Algorithm: limiter.LeakyBucket, Count: 20},
+		}}, []string{
+			`cost: 10 is more than limit "x" can ever hold (5)`,
+			`cost: 10 is more than limit "z" can ever hold (9)`,
+			`cost: 10 is more than limit "queue" can ever hold (1)`,
+			"limits[4].period: must be 1ms to 366 days",
+		}},
+		{"a cost that never passes a limit without a name", Policy{Name: "p", Cost: 2, Limits: []limiter.Limit{perMinute("", 1)}}, []string{
+			`cost: 2 is more than limit "p" can ever hold (1)`,
+		}},
 		{"nothing", Policy{}, []string{
 			`name: must be a letter followed by at most 63 letters, digits, '_', '.' or '-', got ""`,
 			"limits: a policy needs at least one limit",

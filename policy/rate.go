@@ -13,7 +13,7 @@ import (
 
 // Rate is a count of units per period.
 type Rate struct {
-	// Count is not negative.
+	// Count is not negative. It may be more than a limit can have.
 	Count int64
 	Period
 }

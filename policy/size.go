@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -13,7 +12,9 @@ var sizeUnits = map[byte]int64{'k': 1_000, 'M': 1_000_000, 'G': 1_000_000_000}
 
 // ParseSize reads a number of units as people write it: a whole number, not
 // negative, with an optional decimal suffix k, M or G, such as "250" or
-// "10M". The error says what would be right, without naming a field.
+// "10M". A number beyond int64 is math.MaxInt64: what it is the size of has a
+// bound below that, and whoever judges it can name it. The error says what
+// would be right, without naming a field.
 func ParseSize(s string) (int64, error) {
 	digits, unit := s, int64(1)
 	if s != "" {
@@ -29,9 +30,9 @@ func ParseSize(s string) (int64, error) {
 	case len(digits) > 1 && digits[0] == '0':
 		return 0, fmt.Errorf("must not begin with 0, got %q", clip(s))
 	}
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if errors.Is(err, strconv.ErrRange) || n > math.MaxInt64/unit {
-		return 0, fmt.Errorf("must be at most %d, got %q", int64(math.MaxInt64), clip(s))
+	n, _ := strconv.ParseInt(digits, 10, 64) // of too many digits, n is math.MaxInt64
+	if n > math.MaxInt64/unit {
+		return math.MaxInt64, nil
 	}
 	return n * unit, nil
 }

@@ -31,7 +31,7 @@ type LimitSpec struct {
 	// Timezone is the IANA name of a calendar window's zone. Default: UTC.
 	Timezone string `json:"timezone,omitempty" yaml:"timezone,omitempty"`
 	// Anchor is the day, 1 to 31, on which a calendar month begins. Default: 1.
-	Anchor int `json:"anchor,omitempty" yaml:"anchor,omitempty"`
+	Anchor *int64 `json:"anchor,omitempty" yaml:"anchor,omitempty"`
 }
 
 var alignNames = []string{
@@ -44,7 +44,7 @@ var alignNames = []string{
 // each an [*InputError] with the name of its field. The name is not judged:
 // whether one is needed depends on the policy around it.
 func (s *LimitSpec) Limit() (limiter.Limit, error) {
-	r := specReader{spec: s, limit: limiter.Limit{Name: s.Name, Anchor: s.Anchor}}
+	r := specReader{spec: s, limit: limiter.Limit{Name: s.Name}}
 	r.algorithm()
 	period := r.rate()
 	r.burst()
@@ -52,6 +52,7 @@ func (s *LimitSpec) Limit() (limiter.Limit, error) {
 		r.align(period)
 	}
 	r.timezone()
+	r.anchor()
 	r.validate()
 	if len(r.faults) > 0 {
 		return limiter.Limit{}, join(r.faults)
@@ -194,6 +195,17 @@ func (r *specReader) timezone() {
 		r.fault("timezone", "%v", err)
 	}
 	r.limit.Zone = zone
+}
+
+// anchor keeps a day that is written apart from none, which a limit's 0 means.
+func (r *specReader) anchor() {
+	if r.spec.Anchor == nil {
+		return
+	}
+	r.limit.Anchor = -1 // no day, which the limit refuses
+	if day := *r.spec.Anchor; day >= 1 && day <= 31 {
+		r.limit.Anchor = int(day)
+	}
 }
 
 // validate adds what the limit itself finds wrong, except where a field's

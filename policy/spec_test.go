@@ -122,6 +122,7 @@ func TestLimitSpecRefuses(t *testing.T) {
 		{`{"algorithm":"sliding_window","period":"1m"}`, []string{"count: is required beside period"}},
 		{`{"algorithm":"sliding_window","count":5,"period":"5"}`, []string{"period: needs a unit: write 5s, 5m or 5h"}},
 		{`{"algorithm":"sliding_window","count":-1,"period":"5s"}`, []string{"count: must be 0 to 1000000000000000"}},
+		{`{"algorithm":"sliding_window","rate":"99999999999999999999/s"}`, []string{"rate: the count must be 0 to 1000000000000000"}},
 		{`{"algorithm":"sliding_log","rate":"20k/h"}`,
 			[]string{"rate: the count must be at most 10000 in a sliding_log, which keeps every call; sliding_window has no such bound"}},
 		{`{"algorithm":"sliding_window","rate":"5/366d1s"}`, []string{"rate: the period must be 1ms to 366 days"}},
@@ -147,6 +148,9 @@ func TestLimitSpecRefuses(t *testing.T) {
 			[]string{`timezone: there is no time zone "../../etc/passwd"; write a name of the IANA database such as America/Sao_Paulo`}},
 		{`{"algorithm":"fixed_window","rate":"5/day","anchor":3}`, []string{noAnchor}},
 		{`{"algorithm":"fixed_window","rate":"5/month","anchor":32}`, []string{noAnchor}},
+		{`{"algorithm":"fixed_window","rate":"5/month","anchor":0}`, []string{noAnchor}},
+		{`{"algorithm":"fixed_window","rate":"5/month","anchor":-9223372036854775808}`, []string{noAnchor}},
+		{`{"algorithm":"sliding_window","rate":"5/s","anchor":0}`, []string{noAnchor}},
 		{`{"algorithm":"token_bucket","rate":"5/month","anchor":3}`, []string{noAnchor}},
 		{`{"algorithm":"tokens","rate":"5/month","burst":-4,"align":"epoch","timezone":"Mars/Base","anchor":99}`, []string{
 			"algorithm: must be one of " + algorithms + `, got "tokens"`,

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
@@ -10,7 +9,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"go.uber.org/goleak"
+
+	"github.com/murmurate/murmurate/internal/leak"
 )
 
 // TestMain makes the test binary stand in for the program in scripts, where
@@ -22,14 +22,7 @@ func TestMain(m *testing.M) {
 // leakChecked fails a run of tests that leaves goroutines behind.
 type leakChecked struct{ *testing.M }
 
-func (l leakChecked) Run() int {
-	code := l.M.Run()
-	if err := goleak.Find(); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, "goroutines left behind:", err)
-		return 1
-	}
-	return code
-}
+func (l leakChecked) Run() int { return leak.Run(l.M) }
 
 // scriptsEnd bounds the scripts together: a node that should have ended and
 // runs on would otherwise hold them up.
