@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { leak.Main(m) }
 // patience bounds every wait for something that must happen in the end.
 const patience = 30 * time.Second
 
-func policies(t *testing.T, list ...policy.Policy) *policy.Set {
+func policies(t testing.TB, list ...policy.Policy) *policy.Set {
 	t.Helper()
 	set, err := policy.NewSet(list...)
 	if err != nil {

@@ -16,9 +16,15 @@ import (
 )
 
 // nodes starts a cluster on free loopback ports. Its deadline is long, so
-// that a busy machine does not turn slowness into shares.
+// that a busy machine does not turn slowness into shares. Without a set the
+// policy "default" is 100 from the first call on, whatever the time of day.
 func nodes(t testing.TB, size int, set *policy.Set) []*murmurate.Node {
 	t.Helper()
+	if set == nil {
+		set = policies(t, policy.Policy{Name: policy.DefaultName, Limits: []limiter.Limit{
+			{Algorithm: limiter.FixedWindow, Count: 100, Period: 24 * time.Hour, Align: limiter.AlignFirst},
+		}})
+	}
 	var nodes []*murmurate.Node
 	var seed []string
 	for i := range size {
@@ -183,7 +189,7 @@ func TestStartingNodeAdmitsNothingExtra(t *testing.T) {
 	}
 	joining := start(t, murmurate.Options{
 		Name: "n3", Gossip: "127.0.0.1:0", Peer: "127.0.0.1:0",
-		Join: []string{running[0].GossipAddr().String()}, Deadline: 5 * time.Second,
+		Join: []string{running[0].GossipAddr().String()}, Deadline: 5 * time.Second, Policies: running[0].Policies(),
 	})
 	for {
 		if now, err := joining.OwnerOf("default", "hot"); err != nil || now != owner {

@@ -59,7 +59,7 @@ func inParallel(n, width int, do func(i int)) {
 // not once more.
 func TestReplayedTrafficIsExact(t *testing.T) {
 	t.Parallel()
-	nodes := cluster(t, 3, roomy)
+	nodes := cluster(t, 3, setup{env: []string{roomy}})
 	log := addresses(t)
 	if len(log) != 10_000 {
 		t.Fatalf("the access log has %d requests, not 10,000", len(log))
@@ -101,7 +101,7 @@ func TestReplayedTrafficIsExact(t *testing.T) {
 
 func TestParallelChecksOverThreeNodes(t *testing.T) {
 	t.Parallel()
-	nodes := cluster(t, 3, roomy)
+	nodes := cluster(t, 3, setup{env: []string{roomy}})
 	for round := range 5 {
 		body := fmt.Sprintf(`{"key":"crowd-%d","limit":{"algorithm":"fixed_window","rate":"40/1h","align":"first"}}`, round)
 		var admitted atomic.Int64
@@ -121,7 +121,7 @@ func TestParallelChecksOverThreeNodes(t *testing.T) {
 
 func TestRemainingFallsByOneWhicheverNodeIsAsked(t *testing.T) {
 	t.Parallel()
-	nodes := cluster(t, 3, roomy)
+	nodes := cluster(t, 3, setup{env: []string{roomy}})
 	for i := range 30 {
 		a := nodes[i%3].check(`{"key":"one-by-one","limit":{"algorithm":"token_bucket","rate":"30/24h"}}`)
 		if !a.Allowed || a.Remaining != int64(29-i) {
@@ -134,7 +134,7 @@ func TestRemainingFallsByOneWhicheverNodeIsAsked(t *testing.T) {
 // still admits what it says.
 func TestSmallLimitsOverManyNodes(t *testing.T) {
 	t.Parallel()
-	nodes := cluster(t, 7, roomy)
+	nodes := cluster(t, 7, setup{env: []string{roomy}})
 	t.Run("1 per minute over 7", func(t *testing.T) {
 		admitted := 0
 		for i := range 21 {

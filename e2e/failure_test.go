@@ -2,9 +2,13 @@ package e2e
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -15,7 +19,7 @@ import (
 // time, and those of the dead node's keys say that they are shares.
 func TestKilledOwner(t *testing.T) {
 	t.Parallel()
-	nodes := cluster(t, 3)
+	nodes := cluster(t, 3, steady(t))
 	killed, survivors := nodes[2], nodes[:2]
 	body := func(i int) string {
 		return fmt.Sprintf(`{"key":"user-%d","limit":{"algorithm":"token_bucket","rate":"300/1h"}}`, i%100)
@@ -64,7 +68,7 @@ func TestKilledOwner(t *testing.T) {
 	admitted := 0
 	for range 400 {
 		for _, n := range survivors {
-			if n.check(`{"key":"` + ownedBy(t, survivors[0], "n3") + `","policy":"default"}`).Allowed {
+			if n.check(`{"key":"` + ownedBy(t, survivors[0], "n3") + `","policy":"steady"}`).Allowed {
 				admitted++
 			}
 		}
@@ -74,12 +78,24 @@ func TestKilledOwner(t *testing.T) {
 	}
 }
 
-// ownedBy finds a key of the default policy that the given node owns.
+// steady is a configuration with a policy whose numbers do not depend on the
+// time of day: 100 from the first call on.
+func steady(t *testing.T) setup {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "murmurate.yaml")
+	const text = "policies: [{name: steady, limits: [{algorithm: fixed_window, rate: 100/24h, align: first}]}]\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return setup{args: []string{"--config", file}}
+}
+
+// ownedBy finds a key of the policy steady that the given node owns.
 func ownedBy(t *testing.T, asked *node, owner string) string {
 	t.Helper()
 	for i := range 1000 {
 		key := fmt.Sprintf("of-%d", i)
-		if asked.statusOf("?policy=default&key="+key).Owner == owner {
+		if asked.statusOf("?policy=steady&key="+key).Owner == owner {
 			return key
 		}
 	}
@@ -167,7 +183,7 @@ func TestStrangersStayOut(t *testing.T) {
 // nothing.
 func TestNoiseOnThePorts(t *testing.T) {
 	t.Parallel()
-	nodes := cluster(t, 2)
+	nodes := cluster(t, 2, setup{})
 	noise := make([]byte, 4096)
 	for i := range 200 {
 		_, _ = rand.Read(noise)
@@ -197,31 +213,51 @@ func TestNoiseOnThePorts(t *testing.T) {
 	}
 }
 
-// TestTermination: a node that is told to end leaves the ring, and no check
-// fails on the others.
+// TestTermination: a node that is told to end leaves the ring while all are
+// under load. No check fails, neither on the others nor on the leaving one
+// for as long as it takes connections.
 func TestTermination(t *testing.T) {
 	t.Parallel()
-	nodes := cluster(t, 3, roomy)
-	stop := make(chan struct{})
-	loaded := make(chan int)
-	go func() {
-		n := 0
-		for ; ; n++ {
-			select {
-			case <-stop:
-				loaded <- n
-				return
-			default:
+	nodes := cluster(t, 3, setup{env: []string{roomy}})
+	leaving := nodes[2]
+	var loads sync.WaitGroup
+	ended := make(chan struct{})
+	var checks atomic.Int64
+	ask := func(n *node, i int) error {
+		a, err := check(n.http, fmt.Sprintf(`{"policy":"default","key":"%s-%d"}`, n.name, i))
+		if err == nil && a.Source != "owner" {
+			t.Errorf("%s: source %q while a node was leaving", n.name, a.Source)
+		}
+		checks.Add(1)
+		return err
+	}
+	for _, n := range nodes[:2] {
+		loads.Go(func() {
+			for i := 0; ; i++ {
+				select {
+				case <-ended:
+					return
+				default:
+				}
+				if err := ask(n, i); err != nil {
+					t.Error(err)
+				}
 			}
-			a, err := check(nodes[n%2].http, fmt.Sprintf(`{"policy":"default","key":"t-%d"}`, n))
+		})
+	}
+	loads.Go(func() {
+		for i := 0; ; i++ {
+			err := ask(leaving, i)
+			if errors.Is(err, syscall.ECONNREFUSED) {
+				return
+			}
 			if err != nil {
 				t.Error(err)
-			} else if a.Source != "owner" {
-				t.Errorf("source %q while a node was leaving", a.Source)
+				return
 			}
 		}
-	}()
-	leaving := nodes[2]
+	})
+	leaving.eventually("be under load", func() bool { return checks.Load() > 300 })
 	leaving.signal(syscall.SIGTERM)
 	if code := leaving.end(); code != 0 {
 		t.Errorf("exit code %d", code)
@@ -229,8 +265,6 @@ func TestTermination(t *testing.T) {
 	for _, n := range nodes[:2] {
 		n.eventually("see it gone", func() bool { return len(n.status().Members) == 2 })
 	}
-	close(stop)
-	if n := <-loaded; n == 0 {
-		t.Error("no check was made meanwhile")
-	}
+	close(ended)
+	loads.Wait()
 }

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -168,15 +169,17 @@ func (n *node) end() int {
 	return n.cmd.ProcessState.ExitCode()
 }
 
-// cluster starts size nodes that join the first, and waits until each is
-// ready and counts all others as reachable.
-func cluster(t *testing.T, size int, env ...string) []*node {
+// cluster starts size nodes as each says, all of which join the first, and
+// waits until each is ready and counts all others as reachable.
+func cluster(t *testing.T, size int, each setup) []*node {
 	t.Helper()
-	nodes := []*node{start(t, setup{name: "n1", env: env})}
-	for i := 2; i <= size; i++ {
-		nodes = append(nodes, start(t, setup{
-			name: fmt.Sprintf("n%d", i), env: env, args: []string{"--join", nodes[0].gossip},
-		}))
+	var nodes []*node
+	for i := range size {
+		s := setup{name: fmt.Sprintf("n%d", i+1), env: each.env, args: each.args}
+		if i > 0 {
+			s.args = append(slices.Clone(s.args), "--join", nodes[0].gossip)
+		}
+		nodes = append(nodes, start(t, s))
 	}
 	for _, n := range nodes {
 		n.await(n.ready, "become ready")

@@ -30,7 +30,7 @@ func TestLongKill(t *testing.T) {
 		seconds  = 30
 		killAt   = 10
 	)
-	nodes := cluster(t, 3)
+	nodes := cluster(t, 3, setup{})
 	type second struct {
 		owner, share, other int
 		times               []time.Duration

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"log/slog"
 	"net/http"
 	"time"
 )
@@ -22,9 +23,12 @@ const (
 )
 
 // NewServer returns a server of h with bounds on what a client may take its
-// time with. The caller listens, and sets what else it wants.
-func NewServer(h http.Handler) *http.Server {
+// time with. What it has to say of broken connections goes to log; clients
+// can provoke that at any rate, so it is at level debug. The caller listens,
+// and sets what else it wants.
+func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		Handler:           h,
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -22,7 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func newServer(t *testing.T, h http.Handler) *httptest.Server {
 	t.Helper()
 	s := httptest.NewUnstartedServer(nil)
-	s.Config = NewServer(h)
+	s.Config = NewServer(h, slog.New(slog.DiscardHandler))
 	s.Start()
 	t.Cleanup(s.Close)
 	return s
@@ -63,7 +64,7 @@ func TestSlowClientsAreEnded(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				listener := &pipes{make(chan net.Conn), make(chan struct{})}
-				server := NewServer(New(Options{Node: newFake(t, api())}).Handler())
+				server := NewServer(New(Options{Node: newFake(t, api())}).Handler(), slog.New(slog.DiscardHandler))
 				served := make(chan error, 1)
 				go func() { served <- server.Serve(listener) }()
 				client, conn := net.Pipe()

@@ -127,7 +127,7 @@ func TestTimedOutCallsAreNotSentAgain(t *testing.T) {
 		<-release
 		return count.Handle(call, results)
 	})
-	s, c := pair(t, ServerOptions{Handler: slow}, ClientOptions{})
+	_, c := pair(t, ServerOptions{Handler: slow}, ClientOptions{})
 	var wg sync.WaitGroup
 	for range 100 {
 		wg.Go(func() {
@@ -145,9 +145,6 @@ func TestTimedOutCallsAreNotSentAgain(t *testing.T) {
 	})
 	if n := count.of(limiter.Subject{Lo: 1}); n > 100 {
 		t.Errorf("100 calls raised the counter by %d", n)
-	}
-	if st := s.Stats(); st.Late == 0 {
-		t.Errorf("no call was found to be late: %+v", st)
 	}
 }
 

@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -31,7 +32,11 @@ func (c *Client) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		c.log.write(slog.LevelWarn, "no session with the peer", c.options.Peer, err, slog.String("address", c.options.Address))
+		level := slog.LevelWarn
+		if errors.Is(err, errLeaving) {
+			level = slog.LevelInfo
+		}
+		c.log.write(level, "no session with the peer", c.options.Peer, err, slog.String("address", c.options.Address))
 		wait := backoff(c.clock.now()-lost, rand.Float64()) //nolint:gosec // jitter is no secret
 		select {
 		case <-time.After(wait):

@@ -44,17 +44,19 @@ func newFrameReader(conn net.Conn, c clock) *frameReader {
 // stampedReader notes when the bytes that wait in the buffer above it came,
 // at the earliest.
 type stampedReader struct {
-	from  io.Reader
-	clock clock
-	at    time.Duration
-	last  time.Duration // when the last read returned
+	from   io.Reader
+	clock  clock
+	stalls *stallWatch // nil: nobody asks when the bytes came
+	at     time.Duration
+	last   time.Duration // when the last read returned
 }
 
 // atOnce is less than a read takes that has to wait.
 const atOnce = 50 * time.Microsecond
 
 // Read reads. Bytes that were there at once may have waited for this process
-// since it last read: they are dated back to then.
+// since it last read, and those that come after a stop of the process since
+// it began: they are dated back to then.
 func (s *stampedReader) Read(p []byte) (int, error) {
 	before := s.clock.now()
 	n, err := s.from.Read(p)
@@ -62,6 +64,9 @@ func (s *stampedReader) Read(p []byte) (int, error) {
 	s.at = now
 	if now-before < atOnce {
 		s.at = s.last
+	}
+	if s.stalls != nil {
+		s.at = min(s.at, s.stalls.earliest(now))
 	}
 	s.last = now
 	return n, err

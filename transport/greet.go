@@ -31,6 +31,7 @@ func (s *Server) greet(ctx context.Context, raw net.Conn) (net.Conn, *frameReade
 		conn = secured
 	}
 	in := newFrameReader(conn, s.clock)
+	in.source.stalls = s.stalls
 	if s.options.TLS == nil && in.startsLikeTLS() {
 		decline(raw, &refusal{reason: reasonPlain, detail: "no TLS is spoken here: this node has no cluster secret or certificate"})
 		return nil, nil, nil, errPeerTLS

@@ -39,6 +39,7 @@ type Server struct {
 	listener net.Listener
 	log      *sampledLog
 	clock    clock
+	stalls   *stallWatch
 	zones    zones
 	stats    serverCounters
 
@@ -66,6 +67,7 @@ func Listen(o ServerOptions) (*Server, error) {
 		conns:    make(map[*conn]struct{}),
 	}
 	s.log = newSampledLog(o.Logger, s.clock)
+	s.stalls = newStallWatch(s.clock)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if s.listener == nil {
 		var err error
@@ -120,6 +122,8 @@ func (s *Server) admit(raw net.Conn) {
 	}
 	go func() {
 		defer s.waiting.Done()
+		s.stalls.enter()
+		defer s.stalls.leave()
 		c.serve()
 		s.mu.Lock()
 		delete(s.conns, c)
@@ -156,6 +160,7 @@ func (s *Server) Close(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, s.cancel)
 	defer stop()
 	s.waiting.Wait()
+	s.stalls.beating.Wait()
 	s.cancel()
 	if err != nil && !errors.Is(err, net.ErrClosed) {
 		return err

@@ -1,6 +1,12 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/murmurate/murmurate/policy"
+)
 
 // arguments demands exactly the named ones.
 func arguments(names ...string) cobra.PositionalArgs {
@@ -13,4 +19,14 @@ func arguments(names ...string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// checkKey refuses a key that no node would take; name says where it was
+// given. What is not UTF-8 must not even be sent: encoded as JSON it becomes
+// another key.
+func checkKey(name, key string) error {
+	if fault, ok := errors.AsType[*policy.InputError](policy.CheckKey(key)); ok {
+		return usagef("%s %s", name, fault.Detail)
+	}
+	return nil
 }

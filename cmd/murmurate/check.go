@@ -39,6 +39,9 @@ With --peek nothing is charged.`,
 		Args: arguments("KEY"),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
 			q.Key = args[0]
+			if err := checkKey("KEY", q.Key); err != nil {
+				return err
+			}
 			if cmd.Flags().Changed("cost") {
 				q.Cost = &cost
 			}
@@ -115,6 +118,12 @@ func (d decision) text(w *strings.Builder) {
 	if d.DelayMS > 0 {
 		fmt.Fprintf(w, ", wait %v first", millis(d.DelayMS))
 	}
+	d.details(w)
+}
+
+// details ends the line of the outcome, and shows each limit if there are
+// several.
+func (d decision) details(w *strings.Builder) {
 	fmt.Fprintf(w, " (policy %s, source %s)\n", d.Policy, d.Source)
 	if len(d.Limits) < 2 {
 		return

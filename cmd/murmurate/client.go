@@ -141,7 +141,10 @@ func (p *problem) Error() string {
 	if p.Detail != "" {
 		text += ": " + p.Detail
 	}
-	if p.status == http.StatusUnauthorized || p.status == http.StatusForbidden {
+	switch {
+	case p.status == http.StatusForbidden && strings.Contains(p.Detail, adminSetting):
+		text += "; name its address with --server"
+	case p.status == http.StatusUnauthorized || p.status == http.StatusForbidden:
 		text += "; give a token with --token-file"
 	}
 	return text

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -20,15 +19,19 @@ import (
 // readyPoll is how often a starting node is asked whether it is ready.
 const readyPoll = 20 * time.Millisecond
 
+// adminSetting gives administration a listener of its own.
+const adminSetting = "http.admin_listen"
+
 // daemon is a node with its HTTP listeners, from start to end.
 type daemon struct {
 	cfg      *config.Config
 	log      *slog.Logger
 	node     *murmurate.Node
-	http     net.Listener
-	admin    net.Listener // nil: administration is answered on http
+	http     *listener
+	admin    *listener // nil: administration is answered on http
 	front    *front
 	draining atomic.Bool
+	arrived  chan struct{} // holds one if a request came while draining
 }
 
 // startDaemon binds the listeners, starts the node and answers checks. HTTP
@@ -43,7 +46,7 @@ func startDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger) (_ *
 	if err != nil {
 		return nil, err
 	}
-	d := &daemon{cfg: cfg, log: log, front: newFront()}
+	d := &daemon{cfg: cfg, log: log, front: newFront(log), arrived: make(chan struct{}, 1)}
 	defer func() {
 		if err != nil {
 			d.unbind()
@@ -53,7 +56,7 @@ func startDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger) (_ *
 		return nil, err
 	}
 	if cfg.HTTP.AdminListen != "" {
-		if d.admin, err = listenHTTP(ctx, cfg.HTTP.AdminListen, "http.admin_listen"); err != nil {
+		if d.admin, err = listenHTTP(ctx, cfg.HTTP.AdminListen, adminSetting); err != nil {
 			return nil, err
 		}
 	}
@@ -83,27 +86,31 @@ func startDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger) (_ *
 
 // unbind closes the listeners of a daemon that did not start.
 func (d *daemon) unbind() {
-	for _, l := range []net.Listener{d.http, d.admin} {
+	for _, l := range []*listener{d.http, d.admin} {
 		if l != nil {
 			_ = l.Close() // nothing was accepted on it
 		}
 	}
 }
 
-func (d *daemon) adminListener() net.Listener {
+func (d *daemon) adminListener() *listener {
 	if d.admin != nil {
 		return d.admin
 	}
 	return d.http
 }
 
-// parting makes clients reconnect elsewhere while the node drains. A client
-// that reuses its connection just as the server closes it would see its
-// check fail.
+// parting makes clients reconnect elsewhere while the node drains, and notes
+// that they are still there. A client that reuses its connection just as the
+// server closes it would see its check fail.
 func (d *daemon) parting(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if d.draining.Load() {
 			w.Header().Set("Connection", "close")
+			select {
+			case d.arrived <- struct{}{}:
+			default: // nobody has looked since the last one
+			}
 		}
 		next.ServeHTTP(w, r)
 	})

@@ -193,7 +193,7 @@ func TestShutdownCutsOffWhoTakesTooLong(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := make(chan struct{})
-	f := newFront()
+	f := newFront(slog.New(slog.DiscardHandler))
 	f.serve(l, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		close(began)
 		<-r.Context().Done()

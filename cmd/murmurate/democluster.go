@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"net"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -36,7 +36,7 @@ type demoMember struct {
 
 // add starts one more node, joins it to the first, and answers HTTP on l,
 // which it takes over.
-func (c *demoCluster) add(ctx context.Context, l net.Listener) (err error) {
+func (c *demoCluster) add(ctx context.Context, l *listener) (err error) {
 	defer func() {
 		if err != nil {
 			_ = l.Close() // nothing was accepted on it
@@ -59,7 +59,7 @@ func (c *demoCluster) add(ctx context.Context, l net.Listener) (err error) {
 	if err != nil {
 		return err
 	}
-	m := &demoMember{node: node, front: newFront(), server: "http://" + l.Addr().String()}
+	m := &demoMember{node: node, front: newFront(slog.New(slog.DiscardHandler)), server: "http://" + l.Addr().String()}
 	m.front.serve(l, httpapi.New(httpapi.Options{
 		Node:      node,
 		Cluster:   clusterOf(node),
@@ -75,7 +75,7 @@ func (c *demoCluster) add(ctx context.Context, l net.Listener) (err error) {
 // listenDemo binds the HTTP address of node i. The first node takes addr, or
 // without one the usual address if that is free, so that the other commands
 // find it without --server.
-func listenDemo(ctx context.Context, i int, addr string) (net.Listener, error) {
+func listenDemo(ctx context.Context, i int, addr string) (*listener, error) {
 	if i == 0 && addr != "" {
 		return listenHTTP(ctx, addr, "--http")
 	}

@@ -9,9 +9,20 @@ import (
 
 // The time that each step of the end may take: ten seconds in all.
 const (
-	leaveWithin  = 4 * time.Second
-	finishWithin = 3 * time.Second
+	leaveWithin  = 2 * time.Second
+	lingerWithin = 2 * time.Second
+	stopWithin   = time.Second
+	finishWithin = 2 * time.Second
 	closeWithin  = 3 * time.Second
+)
+
+// A draining node listens until no request has come for a while: clients
+// that still send some have not seen yet that it is not ready. The while is
+// counted in parts, so that a moment in which the whole process stands still
+// is not taken for silence.
+const (
+	silentPart  = 50 * time.Millisecond
+	silentParts = 6
 )
 
 // echoWithin is how soon after the first a signal is still the same one: when
@@ -43,8 +54,9 @@ func (d *daemon) end(signals <-chan os.Signal) error {
 }
 
 // drain is the planned end. The node is not ready from the first moment; its
-// keys find new owners while it still answers; then what is in flight ends
-// and the node leaves. A step that takes too long is given up and logged.
+// keys find new owners while it still answers, and it goes on until requests
+// cease to come; then it stops to listen, what is in flight ends and the node
+// leaves. A step that takes too long is given up and logged.
 func (d *daemon) drain() {
 	d.draining.Store(true)
 	for _, step := range []struct {
@@ -53,6 +65,8 @@ func (d *daemon) drain() {
 		run    func(context.Context) error
 	}{
 		{"handing over the keys", leaveWithin, d.node.Drain},
+		{"waiting for requests to cease", lingerWithin, d.linger},
+		{"taking in who is connected", stopWithin, d.front.stop},
 		{"ending the requests in flight", finishWithin, d.front.shutdown},
 		{"closing the node", closeWithin, d.node.Close},
 	} {
@@ -62,4 +76,22 @@ func (d *daemon) drain() {
 		}
 		cancel()
 	}
+}
+
+// linger waits until no request has come for a while. That they still come
+// when ctx ends is no failure: there are clients that look at no readiness.
+func (d *daemon) linger(ctx context.Context) error {
+	part := time.NewTicker(silentPart)
+	defer part.Stop()
+	for silent := 0; silent < silentParts; {
+		select {
+		case <-d.arrived:
+			silent = 0
+		case <-part.C:
+			silent++
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	return nil
 }

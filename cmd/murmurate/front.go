@@ -5,10 +5,10 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync"
-	"syscall"
 
 	"github.com/murmurate/murmurate/httpapi"
 )
@@ -16,18 +16,20 @@ import (
 // front serves HTTP on one or more listeners. The zero value is not usable;
 // see newFront.
 type front struct {
-	servers []*http.Server
-	running sync.WaitGroup
-	failed  chan error // delivers the first listener that broke
+	servers   []*http.Server
+	listeners []*listener
+	running   sync.WaitGroup
+	failed    chan error // delivers the first listener that broke
+	log       *slog.Logger
 }
 
-func newFront() *front { return &front{failed: make(chan error, 1)} }
+func newFront(log *slog.Logger) *front { return &front{failed: make(chan error, 1), log: log} }
 
 // serve answers on l with h until shutdown, over TLS if config is not nil.
-func (f *front) serve(l net.Listener, h http.Handler, config *tls.Config) {
-	server := httpapi.NewServer(h)
+func (f *front) serve(l *listener, h http.Handler, config *tls.Config) {
+	server := httpapi.NewServer(h, f.log)
 	server.TLSConfig = config
-	f.servers = append(f.servers, server)
+	f.servers, f.listeners = append(f.servers, server), append(f.listeners, l)
 	f.running.Go(func() {
 		serve := server.Serve
 		if config != nil {
@@ -42,6 +44,22 @@ func (f *front) serve(l net.Listener, h http.Handler, config *tls.Config) {
 	})
 }
 
+// stop takes in who is connected already, and closes the listeners. When ctx
+// ends it closes them all the same.
+func (f *front) stop(ctx context.Context) error {
+	var errs []error
+	for _, l := range f.listeners {
+		errs = append(errs, l.stop())
+	}
+	defer context.AfterFunc(ctx, func() {
+		for _, l := range f.listeners {
+			_ = l.Close() // may have ended by itself
+		}
+	})()
+	f.running.Wait()
+	return errors.Join(append(errs, ctx.Err())...)
+}
+
 // shutdown closes the listeners, lets the requests in flight end, and cuts
 // off those that ctx does not wait for.
 func (f *front) shutdown(ctx context.Context) error {
@@ -53,16 +71,4 @@ func (f *front) shutdown(ctx context.Context) error {
 	}
 	f.running.Wait()
 	return errors.Join(errs...)
-}
-
-// listenHTTP binds addr. change says what sets the address, for the error.
-func listenHTTP(ctx context.Context, addr, change string) (net.Listener, error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("the http address %s is in use by another process: choose another with %s: %w", addr, change, err)
-	case err != nil:
-		return nil, fmt.Errorf("cannot listen on the http address %s (%s): %w", addr, change, err)
-	}
-	return l, nil
 }

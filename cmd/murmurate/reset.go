@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -25,8 +26,8 @@ token.`,
 			if policyName == "" {
 				return usagef("--policy NAME is needed: it says which counters of the key to reset")
 			}
-			if args[0] == "" {
-				return usagef("KEY must not be empty")
+			if err := checkKey("KEY", args[0]); err != nil {
+				return err
 			}
 			a, err := node.do(cmd.Context(), http.MethodDelete, keyPath(policyName, args[0]), nil)
 			if err != nil {
@@ -36,12 +37,20 @@ token.`,
 			if err != nil {
 				return err
 			}
-			return sh.print(d)
+			return sh.print(resetKey{d})
 		}),
 	}
 	node.flags(sh, cmd)
 	cmd.Flags().StringVar(&policyName, "policy", "", "`NAME` of the policy (required)")
 	return cmd
+}
+
+// resetKey is the decision that a check would meet after the reset.
+type resetKey struct{ decision }
+
+func (r resetKey) text(w *strings.Builder) {
+	fmt.Fprintf(w, "reset: %d left of %d", r.Remaining, r.Limit)
+	r.details(w)
 }
 
 // keyPath is the path of the counters of key.

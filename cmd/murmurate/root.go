@@ -1,10 +1,6 @@
 package main
 
-import (
-	"strings"
-
-	"github.com/spf13/cobra"
-)
+import "github.com/spf13/cobra"
 
 // The groups of commands in the help.
 const (
@@ -14,6 +10,7 @@ const (
 )
 
 func newRoot(sh *shell) *cobra.Command {
+	var version bool
 	root := &cobra.Command{
 		Use:   "murmurate",
 		Short: "A rate limiter that runs as a cluster of equals",
@@ -36,6 +33,14 @@ or watch a whole cluster in one process:
 		SilenceUsage:  true,
 	}
 	onlyCommands(root)
+	root.RunE = action(func(cmd *cobra.Command, _ []string) error {
+		if version {
+			return sh.printVersion()
+		}
+		return cmd.Help()
+	})
+	root.Flags().BoolVar(&version, "version", false, "print the version of this program")
+	root.SetFlagErrorFunc(nearestFlag)
 	root.PersistentFlags().VarP(&sh.output, "output", "o", "how to print results: table or json")
 	root.AddGroup(
 		&cobra.Group{ID: groupRun, Title: "Run nodes:"},
@@ -51,24 +56,6 @@ or watch a whole cluster in one process:
 	add(groupRun, newServe(sh), newDemo(sh))
 	add(groupAsk, newCheck(sh), newReset(sh), newMembers(sh), newRing(sh), newHealthcheck(sh))
 	add(groupTool, newConfig(sh), newVersion(sh))
-	root.SetHelpCommandGroupID(groupTool)
-	root.SetCompletionCommandGroupID(groupTool)
+	addTools(root)
 	return root
-}
-
-// onlyCommands makes parent print its help when called alone, and refuse
-// what is not one of its commands with the nearest ones.
-func onlyCommands(parent *cobra.Command) {
-	parent.Args = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return nil
-		}
-		near := cmd.SuggestionsFor(args[0])
-		if len(near) == 0 {
-			return usagef("unknown command %q", args[0])
-		}
-		return usagef("unknown command %q; did you mean %s?", args[0], strings.Join(near, " or "))
-	}
-	parent.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-	parent.SuggestionsMinimumDistance = 2
 }

@@ -43,8 +43,9 @@ in force. Port 0 takes a free port.
 
 One line is printed for each listener, and "ready" when the node should be sent
 requests; the log goes to standard error. SIGTERM drains the node: it reports not
-ready, others take over its keys, what is in flight ends, and it leaves. A second
-signal ends it at once.`,
+ready, others take over its keys, it answers until requests cease to come (for two
+seconds at most), what is in flight ends, and it leaves. A second signal ends it
+at once.`,
 		Example: `  murmurate serve
   murmurate serve --config murmurate.yaml
   murmurate serve --http 127.0.0.1:7480 --gossip 127.0.0.1:7481 --peer 127.0.0.1:7482 --join 127.0.0.1:7381`,

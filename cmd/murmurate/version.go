@@ -28,8 +28,10 @@ func newVersion(sh *shell) *cobra.Command {
 		Short:   "Print the version of this program",
 		Example: "  murmurate version -o json",
 		Args:    arguments(),
-		RunE: action(func(*cobra.Command, []string) error {
-			return sh.print(build{murmurate.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH})
-		}),
+		RunE:    action(func(*cobra.Command, []string) error { return sh.printVersion() }),
 	}
+}
+
+func (sh *shell) printVersion() error {
+	return sh.print(build{murmurate.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH})
 }

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// onlyCommands makes parent print its help when called alone, and refuse
+// what is not one of its commands with the nearest ones.
+func onlyCommands(parent *cobra.Command) {
+	parent.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		near := cmd.SuggestionsFor(args[0])
+		if len(near) == 0 {
+			return usagef("unknown command %q", args[0])
+		}
+		return usagef("unknown command %q; did you mean %s?", args[0], strings.Join(near, " or "))
+	}
+	parent.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	parent.SuggestionsMinimumDistance = 2
+}
+
+// addTools adds cobra's own commands to root, as strict as the others:
+// without that they take any word, and exit with 0.
+func addTools(root *cobra.Command) {
+	root.SetHelpCommandGroupID(groupTool)
+	root.SetCompletionCommandGroupID(groupTool)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "completion":
+			onlyCommands(c)
+		case "help":
+			c.Args = topic
+		}
+	}
+}
+
+// topic demands that args lead to a command.
+func topic(cmd *cobra.Command, args []string) error {
+	about, rest, err := cmd.Root().Find(args)
+	if err != nil || !about.HasSubCommands() {
+		return err
+	}
+	return about.ValidateArgs(rest)
+}
