@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -67,9 +68,12 @@ func (m *Membership) owns() bool {
 }
 
 // refresh brings placement, sessions and View up to what gossip knows.
-func (m *Membership) refresh() {
+func (m *Membership) refresh(ctx context.Context) {
 	m.mu.Lock()
 	opened, ended := m.follow()
+	for _, b := range m.table.takeGone() {
+		m.missed(ctx, b, time.Now())
+	}
 	m.mu.Unlock()
 	for _, s := range ended {
 		m.log.Info("a member is gone, or its boot is", "member", s.boot.ID, "address", s.boot.Address)

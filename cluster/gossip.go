@@ -39,24 +39,6 @@ func gossipConfig(o *MembershipOptions, name string, a addresses, transport memb
 	return c
 }
 
-// netTransport is memberlist's own, except that its dials end when the
-// membership does.
-type netTransport struct {
-	*memberlist.NetTransport
-	ctx context.Context
-}
-
-// DialTimeout opens a stream.
-func (t netTransport) DialTimeout(addr string, timeout time.Duration) (net.Conn, error) {
-	d := net.Dialer{Timeout: timeout}
-	return d.DialContext(t.ctx, "tcp", addr)
-}
-
-// DialAddressTimeout opens a stream.
-func (t netTransport) DialAddressTimeout(a memberlist.Address, timeout time.Duration) (net.Conn, error) {
-	return t.DialTimeout(a.Addr, timeout)
-}
-
 // freePortTries is how often a port that is free for TCP is looked for until
 // it is free for UDP too.
 const freePortTries = 10
@@ -78,7 +60,7 @@ func listenGossip(ctx context.Context, o *MembershipOptions, a addresses) (membe
 		})
 		if err == nil {
 			a = a.bound(uint16(nt.GetAutoBindPort()))
-			return netTransport{nt, ctx}, a, nil
+			return newNetTransport(ctx, o.Logger, nt), a, nil
 		}
 	}
 	return nil, a, bindError(ctx, a.bind, err)

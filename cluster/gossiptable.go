@@ -27,18 +27,23 @@ type gossipTable struct {
 	self string
 	// changed has room for one signal: something is new since the last look.
 	changed chan struct{}
+	// losses has room for one signal: a member has died or left.
+	losses chan struct{}
 
 	mu   sync.Mutex
 	live map[string]boot
 	// lost holds boots that gossip declared dead, until somebody takes them
 	// off: where to look for them again after a cut.
 	lost map[string]boot
+	// gone holds the boots that died or left since takeGone was called last.
+	gone []boot
 }
 
 func newGossipTable(self string) *gossipTable {
 	return &gossipTable{
 		self:    self,
 		changed: make(chan struct{}, 1),
+		losses:  make(chan struct{}, 1),
 		live:    make(map[string]boot),
 		lost:    make(map[string]boot),
 	}
@@ -57,7 +62,9 @@ func (t *gossipTable) NotifyLeave(n *memberlist.Node) {
 	if b, ok := t.live[n.Name]; ok {
 		delete(t.live, n.Name)
 		t.lost[n.Name] = b
+		t.gone = append(t.gone, b)
 		signal(t.changed)
+		signal(t.losses)
 	}
 }
 
@@ -88,6 +95,15 @@ func (t *gossipTable) lostBoots() []boot {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return sortedBoots(t.lost)
+}
+
+// takeGone returns the boots that died or left since it was called last.
+func (t *gossipTable) takeGone() []boot {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	gone := t.gone
+	t.gone = nil
+	return gone
 }
 
 func sortedBoots(m map[string]boot) []boot {

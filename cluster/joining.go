@@ -82,7 +82,7 @@ func (m *Membership) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-m.table.changed:
-			m.refresh()
+			m.refresh(ctx)
 		case now := <-ticker.C:
 			if next := m.look(ctx, now); next != interval {
 				interval = next
@@ -104,6 +104,9 @@ func (m *Membership) look(ctx context.Context, now time.Time) time.Duration {
 	m.placement.sweep(now)
 	boots := m.table.boots()
 	m.countLook(boots)
+	for _, b := range m.sessions.lost() {
+		m.missed(ctx, b, now)
+	}
 	if !m.settleRivalry(now, boots) {
 		return lookInterval
 	}

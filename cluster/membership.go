@@ -58,6 +58,8 @@ type Membership struct {
 	sessions  sessions
 	progress  progress
 	rivalry   rivalry
+	// searches are those under way, by gossip address.
+	searches map[string]search
 	// built is what the current View was made of.
 	built viewParts
 }
@@ -153,6 +155,7 @@ func newMembership(o *MembershipOptions, a addresses, cancel context.CancelFunc)
 		sessions: sessions{connect: o.Connect, byID: make(map[string]*session)},
 		progress: progress{started: time.Now()},
 		rivalry:  rivalry{dead: make(map[string]bool)},
+		searches: make(map[string]search),
 	}
 	m.rings.empty, m.rings.lone = empty, lone
 	m.mu.Lock()

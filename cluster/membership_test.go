@@ -12,16 +12,16 @@ func TestThreeNodesForm(t *testing.T) {
 		n1, n2, n3 := c.three()
 		for _, n := range []*testNode{n1, n2, n3} {
 			if got, want := n.Digest(), n1.Digest(); got != want {
-				t.Errorf("%s has digest %x, n1 %x", n.self.ID, got, want)
+				t.Errorf("%s has digest %x, n1 %x", n.View().Self, got, want)
 			}
 			for i, id := range n.View().Ring.Members() {
-				if self := id == n.self.ID; (n.View().peers[i] == nil) != self {
-					t.Errorf("%s has peer %v for %s", n.self.ID, n.View().peers[i], id)
+				if self := id == n.View().Self; (n.View().peers[i] == nil) != self {
+					t.Errorf("%s has peer %v for %s", n.View().Self, n.View().peers[i], id)
 				}
 			}
 			for _, condition := range n.Readiness().Conditions {
 				if !condition.OK || condition.Detail != "" {
-					t.Errorf("%s: condition %+v", n.self.ID, condition)
+					t.Errorf("%s: condition %+v", n.View().Self, condition)
 				}
 			}
 		}
@@ -319,14 +319,14 @@ func TestJoinsAndLeavesLeaveNothingBehind(t *testing.T) {
 		}
 		c.await(time.Second, "n1 owns all again", formed("n1", n1))
 		c.await(time.Second, "no session is left", func() bool { return n1.sessions.open() == 0 })
-		if got := n1.sessions.opened; got != cycles {
+		if got := n1.sessions.total(); got != cycles {
 			t.Errorf("%d sessions were opened for %d boots", got, cycles)
 		}
 		time.Sleep(tombstoneLife + time.Minute)
-		if n := len(n1.placement.records); n != 1 {
-			t.Errorf("the placement has %d entries, want n1 alone", n)
+		if ids := n1.entryIDs(); len(ids) != 1 {
+			t.Errorf("the placement has %q, want n1 alone", ids)
 		}
-		if n := len(n1.table.live) + len(n1.table.lost); n != 0 {
+		if n := len(n1.table.boots()) + len(n1.table.lostBoots()); n != 0 {
 			t.Errorf("gossip knows %d others", n)
 		}
 		if n := n1.gossip.NumMembers(); n != 1 {

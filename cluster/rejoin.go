@@ -40,18 +40,30 @@ type target struct {
 // after a cut of more than half a minute, both sides have forgotten each other.
 func (m *Membership) rejoin(ctx context.Context) {
 	nextMix := time.Now().Add(mixInterval + jitter(mixJitter))
-	for {
+	for ctx.Err() == nil {
+		began := time.Now()
 		targets := append(m.seeds.addresses(ctx), m.lostTargets()...)
-		if now := time.Now(); now.After(nextMix) {
-			nextMix = now.Add(mixInterval + jitter(mixJitter))
+		if began.After(nextMix) {
+			nextMix = began.Add(mixInterval + jitter(mixJitter))
 			targets = append(targets, sample(m.liveTargets(), 1)...)
 		}
 		m.exchange(ctx, sample(targets, maxTargets))
+		m.pauseRejoin(ctx, began)
+	}
+}
+
+// pauseRejoin waits until the next round is due, or ctx ends.
+func (m *Membership) pauseRejoin(ctx context.Context, began time.Time) {
+	select {
+	case <-time.After(m.rejoinPause()):
+	case <-m.table.losses:
+		// Who has gone may be back at another address of a seed's name. Look
+		// now, but not for each of many that go together.
 		select {
-		case <-time.After(m.rejoinPause()):
+		case <-time.After(time.Until(began.Add(aloneInterval))):
 		case <-ctx.Done():
-			return
 		}
+	case <-ctx.Done():
 	}
 }
 

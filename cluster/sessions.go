@@ -4,6 +4,8 @@ package cluster
 type session struct {
 	boot boot
 	peer Peer
+	// up is whether the peer was within reach at the last look.
+	up bool
 }
 
 // sessions holds one session for each live owner, by id.
@@ -40,6 +42,20 @@ func (s *sessions) follow(self string, chosen map[string]boot) (opened, ended []
 		s.generation++
 	}
 	return opened, ended
+}
+
+// lost returns the boots that have come out of reach since the last look,
+// but for those that are leaving.
+func (s *sessions) lost() []boot {
+	var lost []boot
+	for _, session := range s.byID {
+		was := session.up
+		session.up = session.peer.Reachable()
+		if was && !session.up && session.boot.State < StateLeaving {
+			lost = append(lost, session.boot)
+		}
+	}
+	return lost
 }
 
 // peers returns the sessions by id.

@@ -4,9 +4,10 @@ import "github.com/murmurate/murmurate/limiter"
 
 // Share decides calls from this node's own part of each limit while the
 // owner is out of reach: 1/n of count and burst, rounded down, where n is
-// the number of owners (for a client: of owners and clients). All shares
-// together never exceed the limit; the owner, if it lives on the other side
-// of a cut, admits the limit once more.
+// the number of owners (for a client: of owners and clients). The owners'
+// shares together do not exceed the limit, except that each share of a leaky
+// bucket serves one unit at a time (see limiter.Limit.Share). The owner, if it
+// lives on the other side of a cut, admits the limit once more.
 type Share struct {
 	table *limiter.Table
 	clock *Clock

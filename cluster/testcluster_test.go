@@ -43,6 +43,12 @@ func (c *sessionCounts) open() int {
 	return c.opened - c.closed
 }
 
+func (c *sessionCounts) total() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.opened
+}
+
 // inBubble runs test with an empty cluster. All that test started must have
 // ended once virtual time has run on for a few minutes.
 func inBubble(t *testing.T, test func(c *testCluster)) {
