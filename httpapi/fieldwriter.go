@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -127,6 +128,10 @@ func quotaField(limits []limitFields) string {
 	return marshal(list)
 }
 
+// stateParams are the parameters of RateLimit, used again and again: they are
+// maps, and making those for every answer costs more than all the rest of it.
+var stateParams = sync.Pool{New: func() any { return httpsfv.NewParams() }}
+
 // stateField is RateLimit: every limit that was evaluated.
 func stateField(limits []limitFields) string {
 	list := make(httpsfv.List, 0, len(limits))
@@ -135,12 +140,15 @@ func stateField(limits []limitFields) string {
 		if l.uncounted {
 			continue
 		}
-		item := httpsfv.NewItem(l.name)
-		item.Params.Add("r", clamp(l.remaining))
+		params := stateParams.Get().(*httpsfv.Params)
+		defer stateParams.Put(params)
+		params.Add("r", clamp(l.remaining))
 		if seconds, ok := l.until(); ok {
-			item.Params.Add("t", seconds)
+			params.Add("t", seconds)
+		} else {
+			params.Del("t")
 		}
-		list = append(list, item)
+		list = append(list, httpsfv.Item{Value: l.name, Params: params})
 	}
 	return marshal(list)
 }
