@@ -1,4 +1,3 @@
-// Package leak fails a package's tests when they leave goroutines behind.
 package leak
 
 import (
