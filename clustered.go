@@ -73,7 +73,7 @@ func (n *Node) startClustered(ctx context.Context) error {
 	known.set(n.members)
 	n.onClose("membership", n.members.Leave)
 	select {
-	case <-n.members.Admitted():
+	case <-n.members.OwnersKnown():
 		return nil
 	case err := <-n.members.Failed():
 		return err

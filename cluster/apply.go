@@ -144,7 +144,7 @@ func (m *Membership) visibleRing() *ring.Ring {
 	case !m.progress.admitted:
 		// Another node may hold this one's name: decide for nobody yet.
 		return m.rings.empty
-	case m.self.Role == RoleOwner && m.self.State >= StateLeaving && len(m.ring.Members()) == 0:
+	case m.self.Role == RoleOwner && m.self.State >= StateLeaving && !m.progress.activated.IsZero() && len(m.ring.Members()) == 0:
 		// The last owner has nobody to leave its keys to.
 		return m.rings.lone
 	}

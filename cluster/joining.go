@@ -52,25 +52,26 @@ func (m *Membership) begin() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.o.Join) == 0 {
-		m.admit(nil)
+		m.progress.admitted = true
 		m.activate(time.Now())
 		m.progress.ready = true
+		m.noteOwners()
 	}
 }
 
-// admit lets this node decide, and shows it the owners that it has heard of.
-// The caller holds mu.
-func (m *Membership) admit(boots []boot) {
-	m.progress.admitted = true
-	m.buildView(boots)
-	m.admittedOnce.Do(func() { close(m.admitted) })
-}
+// OwnersKnown is closed once this node knows an owner, perhaps itself: from
+// then on its View decides. That takes a moment for the first contact, or
+// three seconds if no seed answers; a client does not wait for longer. It
+// stays open if the membership fails or leaves before.
+func (m *Membership) OwnersKnown() <-chan struct{} { return m.ownersKnown }
 
-// Admitted is closed once this node has found out that nobody else has its
-// name: from then on it decides and forwards. That takes a moment for the
-// first contact, or three seconds if no seed answers. It stays open if the
-// membership fails before.
-func (m *Membership) Admitted() <-chan struct{} { return m.admitted }
+// noteOwners closes OwnersKnown when it is time. The caller holds mu.
+func (m *Membership) noteOwners() {
+	known := len(m.view.Load().Ring.Members()) > 0 || m.self.Role == RoleClient
+	if m.progress.admitted && known {
+		m.ownersOnce.Do(func() { close(m.ownersKnown) })
+	}
+}
 
 // run follows gossip until ctx ends. It alone moves progress forward.
 func (m *Membership) run(ctx context.Context) {
@@ -112,12 +113,14 @@ func (m *Membership) look(ctx context.Context, now time.Time) time.Duration {
 	}
 	waited := now.Sub(p.started)
 	if !p.admitted && (p.contacted || waited >= alonePatience) {
-		m.admit(boots)
+		p.admitted = true
+		m.buildView(boots)
 	}
 	if p.admitted && p.activated.IsZero() && m.mayActivate(waited) {
 		m.activate(now)
 		m.running.Go(func() { m.spread(ctx) })
 	}
+	m.noteOwners()
 	if !p.activated.IsZero() && !p.ready {
 		late := now.Sub(p.activated) >= settlePatience
 		p.ready = !p.contacted || late || p.equal >= equalLooks && m.reachesAll(boots)

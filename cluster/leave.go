@@ -45,10 +45,14 @@ func (m *Membership) retire(to State) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.progress.ready = false
-	if m.progress.failed || m.progress.activated.IsZero() || m.self.State >= to {
+	if m.progress.failed || m.self.State >= to {
 		return false
 	}
-	m.self.State = to
+	m.self.State = to // from which a node that is still joining does not take its place any more
+	if m.progress.activated.IsZero() {
+		signal(m.announcing)
+		return false
+	}
 	if m.self.Role == RoleClient {
 		return true
 	}

@@ -26,9 +26,9 @@ type Membership struct {
 	refused   throttle
 	gossip    *memberlist.Memberlist
 	failed    chan error
-	// admitted is closed, once, by admit.
-	admitted     chan struct{}
-	admittedOnce sync.Once
+	// ownersKnown is closed, once, by noteOwners.
+	ownersKnown chan struct{}
+	ownersOnce  sync.Once
 
 	// cancel ends the goroutines that running counts.
 	cancel  context.CancelFunc
@@ -137,16 +137,16 @@ func newMembership(o *MembershipOptions, a addresses, cancel context.CancelFunc)
 		return nil, err
 	}
 	m := &Membership{
-		o:          *o,
-		log:        o.Logger,
-		addresses:  a,
-		cancel:     cancel,
-		table:      newGossipTable(bootName(o.ID)),
-		seeds:      newSeeds(o, a.advertise),
-		failed:     make(chan error, 1),
-		admitted:   make(chan struct{}),
-		announcing: make(chan struct{}, 1),
-		news:       make(chan struct{}, 1),
+		o:           *o,
+		log:         o.Logger,
+		addresses:   a,
+		cancel:      cancel,
+		table:       newGossipTable(bootName(o.ID)),
+		seeds:       newSeeds(o, a.advertise),
+		failed:      make(chan error, 1),
+		ownersKnown: make(chan struct{}),
+		announcing:  make(chan struct{}, 1),
+		news:        make(chan struct{}, 1),
 		self: Member{
 			ID: o.ID, Incarnation: o.Incarnation, Address: o.PeerAddress,
 			Role: o.Role, State: StateJoining, Version: o.Version,

@@ -334,3 +334,47 @@ func TestJoinsAndLeavesLeaveNothingBehind(t *testing.T) {
 		}
 	})
 }
+
+// Whoever waits for the owners to be known must find some in the View.
+func TestOwnersKnownMeansThatThereAreSome(t *testing.T) {
+	for name, row := range map[string]struct {
+		peers  int
+		within time.Duration
+	}{"alone": {0, alonePatience + 2*lookInterval}, "with others": {2, time.Second}} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(c *testCluster) {
+				for i := range row.peers {
+					c.start(fmt.Sprint("n", i+1), i+1, nil)
+				}
+				began := time.Now()
+				n := c.start("n9", 9, []string{gossipAt(host(1)).String()})
+				<-n.OwnersKnown()
+				if len(n.View().Ring.Members()) == 0 {
+					c.t.Error("no owner is known")
+				}
+				if took := time.Since(began); took > row.within {
+					c.t.Errorf("it took %v", took)
+				}
+			})
+		})
+	}
+}
+
+// A node that is told to leave before it has taken its place takes none.
+func TestLeavingWhileJoining(t *testing.T) {
+	inBubble(t, func(c *testCluster) {
+		n1 := c.start("n1", 1, nil)
+		n2 := c.start("n2", 2, []string{gossipAt(host(1)).String()})
+		time.Sleep(2 * lookInterval)
+		if len(n1.View().Ring.Members()) != 1 {
+			c.t.Fatal("it has its place already")
+		}
+		if err := n2.Drain(c.t.Context()); err != nil {
+			c.t.Error(err)
+		}
+		c.always(5*time.Second, "n1 is the only owner", func() bool { return len(n1.View().Ring.Members()) == 1 })
+		if err := n2.Leave(c.t.Context()); err != nil {
+			c.t.Error(err)
+		}
+	})
+}

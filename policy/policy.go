@@ -98,6 +98,8 @@ func (p *Policy) faults() []*InputError {
 		l, path := &p.Limits[i], fmt.Sprintf("limits[%d]", i)
 		switch {
 		case l.Name == "" && len(p.Limits) == 1:
+		case l.Name == "":
+			fault(path+".name", "is required where a policy has several limits")
 		case !ValidName(l.Name):
 			fault(path+".name", "%s, got %q", NameRule, clip(l.Name))
 		case seen[l.Name]:

@@ -88,7 +88,7 @@ func TestPolicyValidate(t *testing.T) {
 			"on_unreachable: must be one of local, allow, deny",
 			`limits[1].name: "x" is already the name of another limit of this policy`,
 			"limits[1].count: must be 0 to 1000000000000000",
-			`limits[2].name: must be a letter followed by at most 63 letters, digits, '_', '.' or '-', got ""`,
+			`limits[2].name: is required where a policy has several limits`,
 			"limits[3].algorithm: must be one of token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log",
 		}},
 	} {

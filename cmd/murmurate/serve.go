@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -93,8 +94,8 @@ func settingsFrom(cmd *cobra.Command, join []string) map[string]any {
 func (sh *shell) serve(ctx context.Context, cfg *config.Config, hint bool, signals <-chan os.Signal) error {
 	log := newLogger(sh.stderr, cfg.Log)
 	limitMemory(log)
-	d, err := startDaemon(ctx, cfg, log)
-	if err != nil {
+	d, err := startUnlessSignalled(ctx, cfg, log, signals)
+	if d == nil || err != nil {
 		return err
 	}
 	announce := func(f finding) {
@@ -111,4 +112,31 @@ func (sh *shell) serve(ctx context.Context, cfg *config.Config, hint bool, signa
 		}
 		announce(r)
 	})
+}
+
+// startUnlessSignalled is startDaemon, which waits for other nodes to answer.
+// A signal ends the waiting: then there is neither a daemon nor an error.
+func startUnlessSignalled(ctx context.Context, cfg *config.Config, log *slog.Logger, signals <-chan os.Signal) (*daemon, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var d *daemon
+	var err error
+	started := make(chan struct{})
+	go func() {
+		defer close(started)
+		d, err = startDaemon(ctx, cfg, log)
+	}()
+	select {
+	case <-started:
+		return d, err
+	case s := <-signals:
+		log.Info("ended while starting", "signal", s.String())
+		cancel()
+		<-started
+	}
+	if err != nil { // most likely that ctx has ended
+		return nil, nil
+	}
+	d.drain() // it came up just now
+	return nil, nil
 }
