@@ -219,8 +219,8 @@ func TestPortInUseSaysWhatToChange(t *testing.T) {
 	}
 }
 
-// A hundred lives leave nothing behind. Goroutines are goleak's to find;
-// this looks at the heap.
+// Many lives leave nothing behind. Goroutines are goleak's to find; this
+// looks at the heap.
 func TestStartAndCloseLeaveNothing(t *testing.T) {
 	heap := func() uint64 {
 		var m runtime.MemStats

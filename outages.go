@@ -3,14 +3,19 @@ package murmurate
 import (
 	"errors"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
 	"github.com/murmurate/murmurate/limiter"
 )
 
-// outageInterval is how often an outage that goes on is logged again.
-const outageInterval = 10 * time.Second
+const (
+	// outageInterval is how often an outage that goes on is logged again.
+	outageInterval = 10 * time.Second
+	// outageMemory is how long an outage is remembered after its last line.
+	outageMemory = 10 * time.Minute
+)
 
 // outages logs the checks that their owner did not decide: the first of an
 // owner at once, then one line per interval with the count since the last.
@@ -18,7 +23,7 @@ type outages struct {
 	log *slog.Logger
 
 	mu    sync.Mutex
-	known map[string]*outage // by owner id, so bounded by the cluster's size
+	known map[string]*outage // by owner id; those of long ago are forgotten
 }
 
 type outage struct {
@@ -48,6 +53,7 @@ func (o *outages) due(key string, now time.Time) (skipped int, due bool) {
 	}
 	last := o.known[key]
 	if last == nil {
+		maps.DeleteFunc(o.known, func(_ string, old *outage) bool { return now.Sub(old.logged) > outageMemory })
 		last = &outage{}
 		o.known[key] = last
 	}

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"compress/gzip"
 	"fmt"
+	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -96,6 +98,29 @@ func TestReplayedTrafficIsExact(t *testing.T) {
 		if got := admitted.Load(); got != int64(want) || elsewhere.Load() != 0 {
 			t.Errorf("%s: admitted %d of %d, want %d; %d decisions were not the owner's", limit.spec, got, len(log), want, elsewhere.Load())
 		}
+	}
+}
+
+// TestBuiltInPolicy is a newcomer's first minute: a lone node without any
+// configuration grants 100 a minute, then says when to come back.
+func TestBuiltInPolicy(t *testing.T) {
+	t.Parallel()
+	lone := start(t, setup{name: "lone"})
+	began := time.Now().Truncate(time.Minute)
+	const body = `{"policy":"default","key":"me"}`
+	admitted := 0
+	a := lone.check(body)
+	for ; a.Allowed; a = lone.check(body) {
+		if admitted++; a.Header.Get("RateLimit") == "" || a.Header.Get("RateLimit-Policy") != `"default";q=100;w=60` {
+			t.Fatalf("call %d: headers %v", admitted, a.Header)
+		}
+	}
+	if sameMinute := time.Now().Truncate(time.Minute).Equal(began); sameMinute && admitted != 100 {
+		t.Errorf("admitted %d within a minute", admitted)
+	}
+	retry, err := strconv.Atoi(a.Header.Get("Retry-After"))
+	if a.Status != http.StatusTooManyRequests || err != nil || retry < 1 || !strings.HasPrefix(a.Header.Get("RateLimit"), `"default";r=0;t=`) {
+		t.Errorf("denied with %d, headers %v", a.Status, a.Header)
 	}
 }
 
