@@ -43,6 +43,43 @@ func (n *Node) Check(ctx context.Context, r policy.Request) (policy.Decision, er
 	return n.do(ctx, op, &r)
 }
 
+// Allow asks whether one request of key may pass in the named policy, and
+// charges what the policy says that a request costs. It is Check with the
+// least to say; the errors are Check's. A denial is no error: look at
+// Decision.Allowed.
+func (n *Node) Allow(ctx context.Context, policyName, key string) (policy.Decision, error) {
+	return n.Check(ctx, policy.Request{Policy: policyName, Key: key})
+}
+
+// AllowN is Allow at a cost of units. At 0 it asks whether a request of cost
+// 1 would pass, and charges nothing.
+func (n *Node) AllowN(ctx context.Context, policyName, key string, units int64) (policy.Decision, error) {
+	r := policy.Request{Policy: policyName, Key: key, Cost: units}
+	if units != 0 {
+		return n.Check(ctx, r)
+	}
+	r.Peek, r.Cost = true, 1
+	d, err := n.Check(ctx, r)
+	d.Cost, d.Delay = 0, 0
+	return d, err
+}
+
+// Peek answers as Allow would, and charges nothing.
+func (n *Node) Peek(ctx context.Context, policyName, key string) (policy.Decision, error) {
+	return n.Check(ctx, policy.Request{Policy: policyName, Key: key, Peek: true})
+}
+
+// Take charges one unit of key by a limit made in code, which needs no
+// policy:
+//
+//	d, err := node.Take(ctx, "user:42", limiter.PerMinute(100).WithBurst(20))
+//
+// The limit's name, algorithm and period identify the counter; what goes by
+// another name counts apart. The errors are Check's.
+func (n *Node) Take(ctx context.Context, key string, limit limiter.Limit) (policy.Decision, error) {
+	return n.Check(ctx, policy.Request{Key: key, Limit: &limit})
+}
+
 // Reset makes the counters of key in the named policy as if unused, and
 // returns what a check would then see. After an error other than
 // policy.ErrInput nothing is known to be reset.
@@ -62,14 +99,19 @@ func (n *Node) do(ctx context.Context, op limiter.Op, r *policy.Request) (policy
 	s.call.Charges = plan.Charges(s.call.Charges[:0], r.Cost)
 	s.results = append(s.results[:0], make([]limiter.Result, len(s.call.Charges))...)
 
+	mode := plan.OnUnreachable()
+	if r.OnUnreachable != nil {
+		mode = *r.OnUnreachable
+	}
 	err = n.router.Do(ctx, &s.call, s.results)
 	if err != nil {
 		if ctx.Err() == nil { // else the caller left, which says nothing of the owner
 			n.outages.report(n.view().OwnerID(s.call.Subject), err)
 		}
-		n.failureMode(plan.OnUnreachable(), err, s)
+		n.failureMode(mode, err, s)
 	}
 	d := plan.Decide(r.Cost, s.results)
+	d.OnUnreachable = mode
 	if op == limiter.Take { // a look or a reset decides about nobody
 		n.options.Observer.Decision(label(r), outcome(&d), d.Source)
 	}

@@ -28,6 +28,9 @@ type Node struct {
 	peers    *transport.Server   // nil when Alone
 	members  *cluster.Membership // nil when Alone
 
+	queues waitQueues
+
+	closing  chan struct{} // closed when Close begins
 	close    sync.Once
 	closed   error
 	teardown []release // ended last in, first out
@@ -54,7 +57,7 @@ func Start(ctx context.Context, o Options) (*Node, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	n := &Node{options: o, clock: cluster.NewClock(), outages: outages{log: o.Logger}}
+	n := &Node{options: o, clock: cluster.NewClock(), outages: outages{log: o.Logger}, closing: make(chan struct{})}
 	if err := n.start(ctx); err != nil {
 		_ = n.Close(ctx) // what had begun; the error that matters is err
 		return nil, err
@@ -101,6 +104,7 @@ func (n *Node) startAlone() error {
 // what the first one did.
 func (n *Node) Close(ctx context.Context) error {
 	n.close.Do(func() {
+		close(n.closing)
 		for i := len(n.teardown) - 1; i >= 0; i-- {
 			r := n.teardown[i]
 			if err := r.end(ctx); err != nil && n.closed == nil {

@@ -1,6 +1,10 @@
 package policy
 
-import "github.com/murmurate/murmurate/limiter"
+import (
+	"slices"
+
+	"github.com/murmurate/murmurate/limiter"
+)
 
 // Plan is a policy made ready for charging. It is immutable and shared.
 type Plan struct {
@@ -33,6 +37,12 @@ func (p *Plan) Namespace() string { return p.policy.Name }
 
 // OnUnreachable is the policy's failure mode.
 func (p *Plan) OnUnreachable() Unreachable { return p.policy.OnUnreachable }
+
+// Delays reports whether a limit can tell an admitted request to wait for
+// its turn.
+func (p *Plan) Delays() bool {
+	return slices.ContainsFunc(p.charge, func(c limiter.Charge) bool { return c.Limit.Algorithm == limiter.LeakyBucket })
+}
 
 // Charges appends to buf what a request of the given cost is charged. Cost 0
 // is the policy's default.

@@ -1,0 +1,181 @@
+package murmurate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/murmurate/murmurate/limiter"
+	"github.com/murmurate/murmurate/policy"
+)
+
+// Errors of Wait, matched with errors.Is.
+var (
+	// ErrNever means that the request costs more than a limit can ever hold.
+	ErrNever = errors.New("murmurate: the request can never pass: it costs more than the limit holds")
+	// ErrClosed means that the node was closed meanwhile.
+	ErrClosed = errors.New("murmurate: the node is closed")
+)
+
+const (
+	// waitLook is how often a long wait looks whether it has become shorter,
+	// by a reset or a raised limit.
+	waitLook = 5 * time.Second
+	// waitLeast keeps a wait from spinning.
+	waitLeast = time.Millisecond
+)
+
+// Wait blocks until the named policy admits a request of key, and charges
+// what the policy says that a request costs. The error is nil if and only if
+// the request was admitted, by whichever source the decision names; the wait
+// of a leaky bucket is over then.
+//
+// It gives up as soon as it is plain that waiting does not help: with
+// ErrNever, with context.DeadlineExceeded if ctx ends before the request
+// could pass, with ctx's error when ctx ends, with ErrClosed, or with a
+// policy.ErrInput. Nothing was charged then, unless ctx ended while a leaky
+// bucket let the request wait its turn, or the owner was out of reach and
+// the policy's failure mode denied. The decision is the last that was made.
+//
+// Those who wait on one node for one key are admitted in the order in which
+// they came.
+func (n *Node) Wait(ctx context.Context, policyName, key string) (policy.Decision, error) {
+	return n.wait(ctx, policy.Request{Policy: policyName, Key: key})
+}
+
+// WaitN is Wait at a cost of units. At 0 it waits until a request of cost 1
+// would pass, and charges nothing.
+func (n *Node) WaitN(ctx context.Context, policyName, key string, units int64) (policy.Decision, error) {
+	r := policy.Request{Policy: policyName, Key: key, Cost: units}
+	if units == 0 {
+		r.Peek, r.Cost = true, 1
+	}
+	return n.wait(ctx, r)
+}
+
+func (n *Node) wait(ctx context.Context, r policy.Request) (policy.Decision, error) {
+	plan, err := n.options.Policies.Resolve(&r)
+	if err != nil {
+		return policy.Decision{}, err
+	}
+	w := waiter{node: n, request: r, delays: plan.Delays()}
+	leave, err := n.queues.join(ctx, n.closing, queueKey{r.Policy, r.Key})
+	if err != nil {
+		return policy.Decision{}, err
+	}
+	d, err := w.admitted(ctx)
+	leave() // whoever is admitted waits for the turn beside the others
+	if err == nil {
+		err = n.pause(ctx, d.Delay)
+	}
+	d.Allowed = err == nil
+	return d, err
+}
+
+// waiter is one call of Wait at the head of its queue.
+type waiter struct {
+	node    *Node
+	request policy.Request
+	delays  bool // an admission may come with one
+}
+
+// admitted asks until the request is admitted.
+func (w *waiter) admitted(ctx context.Context) (policy.Decision, error) {
+	for {
+		d, err := w.attempt(ctx)
+		if err != nil || d.Allowed {
+			return d, err
+		}
+		if err := w.hold(ctx, retryAfter(&d)); err != nil {
+			return d, err
+		}
+	}
+}
+
+// attempt asks once. The error says that asking again does not help.
+func (w *waiter) attempt(ctx context.Context) (policy.Decision, error) {
+	if end, limited := ctx.Deadline(); limited && w.delays {
+		d := w.look(ctx)
+		if turn := time.Now().Add(d.Delay); d.Allowed && turn.After(end) {
+			return d, tooLate(d.Delay)
+		}
+	}
+	d, err := w.node.Check(ctx, w.request)
+	switch {
+	case errors.Is(err, policy.ErrInput):
+		return d, err
+	case d.Allowed:
+		return d, nil
+	case ctx.Err() != nil:
+		return d, ctx.Err()
+	}
+	return d, hopeless(ctx, &d)
+}
+
+// hold waits until it is worth asking again, after wait or sooner.
+func (w *waiter) hold(ctx context.Context, wait time.Duration) error {
+	for wait > waitLook {
+		if err := w.node.pause(ctx, waitLook); err != nil {
+			return err
+		}
+		d := w.look(ctx)
+		if err := hopeless(ctx, &d); err != nil {
+			return err
+		}
+		wait = retryAfter(&d)
+	}
+	return w.node.pause(ctx, max(wait, waitLeast))
+}
+
+// look asks without charging. Its error is in the decision's source.
+func (w *waiter) look(ctx context.Context) policy.Decision {
+	r := w.request
+	r.Peek = true
+	d, _ := w.node.Check(ctx, r)
+	return d
+}
+
+// hopeless says why waiting after d does not help, if it does not. What only
+// a share or the failure mode said may be other in a moment.
+func hopeless(ctx context.Context, d *policy.Decision) error {
+	if d.Allowed || d.Source != limiter.SourceOwner {
+		return nil
+	}
+	if d.RetryAfter == limiter.Never {
+		return ErrNever
+	}
+	if end, limited := ctx.Deadline(); limited && time.Now().Add(d.RetryAfter).After(end) {
+		return tooLate(d.RetryAfter)
+	}
+	return nil
+}
+
+func tooLate(wait time.Duration) error {
+	return fmt.Errorf("murmurate: the request can pass in %v at the earliest: %w", wait, context.DeadlineExceeded)
+}
+
+// retryAfter is when to ask again after d.
+func retryAfter(d *policy.Decision) time.Duration {
+	if d.RetryAfter == limiter.Never {
+		return closedRetry
+	}
+	return d.RetryAfter
+}
+
+// pause waits for d, or returns why it did not.
+func (n *Node) pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-n.closing:
+		return ErrClosed
+	}
+}
