@@ -167,28 +167,6 @@ func TestFullTableRefusesNewKeys(t *testing.T) {
 	}
 }
 
-func TestTwoNodesWithDifferentOptions(t *testing.T) {
-	t.Parallel()
-	for _, count := range []int64{3, 8} {
-		t.Run(fmt.Sprint(count), func(t *testing.T) {
-			t.Parallel()
-			node := start(t, murmurate.Options{Alone: true, Policies: policies(t, policy.Policy{
-				Name:   "p",
-				Limits: []limiter.Limit{{Algorithm: limiter.TokenBucket, Count: count, Period: time.Hour}},
-			})})
-			admitted := int64(0)
-			for range 20 {
-				if d, err := node.Check(t.Context(), policy.Request{Policy: "p", Key: "k"}); err == nil && d.Allowed {
-					admitted++
-				}
-			}
-			if admitted != count {
-				t.Errorf("admitted %d", admitted)
-			}
-		})
-	}
-}
-
 func TestOptionsNameEveryFault(t *testing.T) {
 	t.Parallel()
 	_, err := murmurate.Start(t.Context(), murmurate.Options{
@@ -242,7 +220,7 @@ func TestStartAndCloseLeaveNothing(t *testing.T) {
 	}
 	once()
 	before := heap()
-	for range 20 {
+	for range 100 {
 		once()
 	}
 	if after := heap(); after > before+8<<20 {

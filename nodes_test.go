@@ -130,17 +130,7 @@ func TestFailureModes(t *testing.T) {
 	)
 	nodes := threeNodes(t, set)
 	asked, dead := nodes[0], nodes[2]
-	keyOf := func(policyName string) string {
-		for i := range 10_000 {
-			key := fmt.Sprint("key-", i)
-			if owner, err := asked.OwnerOf(policyName, key); err == nil && owner == dead.Name() {
-				return key
-			}
-		}
-		t.Fatal("the node owns nothing")
-		return ""
-	}
-	keys := map[string]string{"local": keyOf("local"), "allow": keyOf("allow"), "deny": keyOf("deny")}
+	keys := map[string]string{"local": ownedBy(t, dead, "local"), "allow": ownedBy(t, dead, "allow"), "deny": ownedBy(t, dead, "deny")}
 	dead.Kill()
 	for name, want := range map[string]struct {
 		source   limiter.Source

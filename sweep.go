@@ -7,6 +7,9 @@ import (
 
 const (
 	sweepInterval = 100 * time.Millisecond
+	// restInterval is that of a node with so few counters that one sweep
+	// looks at most of them: an idle process should hardly wake up.
+	restInterval = 5 * time.Second
 	// sweepBudget is how many slots of each table one sweep looks at: a
 	// table of 10,000,000 keys is looked through in four minutes, and a
 	// sweep takes well under a millisecond.
@@ -18,16 +21,17 @@ func (n *Node) sweep() {
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		ticker := time.NewTicker(sweepInterval)
-		defer ticker.Stop()
+		timer := time.NewTimer(restInterval)
+		defer timer.Stop()
 		for {
 			select {
 			case <-stop:
 				return
-			case <-ticker.C:
+			case <-timer.C:
 				now := n.clock.Now()
 				n.owned.Sweep(now, sweepBudget)
 				n.shares.Sweep(now, sweepBudget)
+				timer.Reset(n.sweepPause())
 			}
 		}
 	}()
@@ -36,4 +40,11 @@ func (n *Node) sweep() {
 		<-done
 		return nil
 	})
+}
+
+func (n *Node) sweepPause() time.Duration {
+	if n.Keys() < sweepBudget {
+		return restInterval
+	}
+	return sweepInterval
 }

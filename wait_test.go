@@ -3,7 +3,6 @@ package murmurate_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -217,12 +216,7 @@ func TestWaitEndsWithTheNode(t *testing.T) {
 func TestWaitOutlastsTheOwnersAbsence(t *testing.T) {
 	t.Parallel()
 	nodes := nodes(t, 2, policies(t, policy.Policy{Name: "deny", OnUnreachable: policy.Deny, Limits: []limiter.Limit{limiter.PerHour(100)}}))
-	key := ""
-	for i := 0; key == ""; i++ {
-		if owner, err := nodes[0].OwnerOf("deny", fmt.Sprint("k", i)); err == nil && owner == nodes[1].Name() {
-			key = fmt.Sprint("k", i)
-		}
-	}
+	key := ownedBy(t, nodes[1], "deny")
 	nodes[1].Kill()
 	ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
 	defer cancel()
