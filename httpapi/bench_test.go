@@ -68,7 +68,7 @@ func BenchmarkCheckHandler(b *testing.B) {
 		"inline limit": `{"key":"user:42","limit":{"algorithm":"token_bucket","rate":"100/1m","burst":20}}`,
 	} {
 		b.Run(name, func(b *testing.B) {
-			benchmark(b, New(Options{Node: newQuick(b, body), Headers: bothDialects}).Handler(), "/v1/check", body)
+			benchmark(b, New(Options{Node: newQuick(b, body), Fields: bothDialects}).Handler(), "/v1/check", body)
 		})
 	}
 }
@@ -112,6 +112,6 @@ func BenchmarkFields(b *testing.B) {
 	f, h, limits := newFieldWriter(bothDialects, n.Policies), make(http.Header), fieldsOf(nil, &n.decision)
 	b.ReportAllocs()
 	for b.Loop() {
-		f.write(h, "default", limits)
+		f.writeLimits(h, "default", limits)
 	}
 }
