@@ -115,3 +115,20 @@ func BenchmarkFields(b *testing.B) {
 		f.writeLimits(h, "default", limits)
 	}
 }
+
+func BenchmarkClientAddressKey(b *testing.B) {
+	for _, bb := range []struct{ name, header, line string }{
+		{"direct", "X-Forwarded-For", ""},
+		{"X-Forwarded-For", "X-Forwarded-For", "6.6.6.6, 198.51.100.7, 10.9.9.9"},
+		{"Forwarded", "Forwarded", `for=6.6.6.6, for="[2001:db8:1:2::17]:4711";proto=https, for=10.9.9.9`},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			c := newAddress(b, ClientAddressOptions{TrustedProxies: []string{"10.0.0.0/8"}, Header: bb.header})
+			r := &http.Request{RemoteAddr: "10.1.2.3:80", Header: http.Header{bb.header: {bb.line}}}
+			b.ReportAllocs()
+			for b.Loop() {
+				c.Key(r)
+			}
+		})
+	}
+}

@@ -56,16 +56,17 @@ type Fields struct {
 // others send nothing, and a Jitter out of range counts as its nearest bound.
 func (f Fields) Validate() error {
 	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	for i, d := range f.Dialects {
 		switch {
 		case !slices.Contains(dialects, d):
-			faults = append(faults, fmt.Errorf("Dialects[%d]: must be one of %q, got %q", i, dialects, d))
+			fault("Dialects[%d]: must be one of %q, got %q", i, dialects, d)
 		case d == None && len(f.Dialects) > 1:
-			faults = append(faults, fmt.Errorf("Dialects[%d]: %q stands alone: remove it, or all the others", i, d))
+			fault("Dialects[%d]: %q stands alone: remove it, or all the others", i, d)
 		}
 	}
 	if !(f.Jitter >= 0 && f.Jitter <= MaxJitter) { // NaN is out of range too
-		faults = append(faults, fmt.Errorf("Jitter: must be 0 to %v, got %v", MaxJitter, f.Jitter))
+		fault("Jitter: must be 0 to %v, got %v", MaxJitter, f.Jitter)
 	}
 	return errors.Join(faults...)
 }
