@@ -52,8 +52,9 @@ type Fields struct {
 }
 
 // Validate reports every fault at once, each beginning with the field's name.
-// Where Fields are used without it, an unknown dialect and a None beside
-// others send nothing, and a Jitter out of range counts as its nearest bound.
+// Fields that are used without it have faults without harm: an unknown dialect
+// and a None beside others change nothing, and a Jitter out of range counts as
+// the nearest bound.
 func (f Fields) Validate() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
