@@ -34,20 +34,22 @@ func (f *stateField) of(limits []limitFields) string {
 		}
 		params := pool.Get().(*httpsfv.Params)
 		defer pool.Put(params)
-		add(params, "r", clamp(l.remaining), "t", seconds, timed)
+		params.Add("r", clamp(l.remaining))
+		if timed {
+			params.Add("t", seconds)
+		}
 		if f.twice {
-			add(params, "a", clamp(l.remaining), "w", seconds, timed)
+			repeat(params, "r", "a")
+			repeat(params, "t", "w")
 		}
 		list = append(list, httpsfv.Item{Value: l.name, Params: params})
 	}
 	return marshal(list)
 }
 
-// add adds what remains and, for a limit that is a matter of time, when there
-// will be more.
-func add(params *httpsfv.Params, remaining string, n int64, next string, seconds int64, timed bool) {
-	params.Add(remaining, n)
-	if timed {
-		params.Add(next, seconds)
+// repeat adds the value of a parameter under another name too.
+func repeat(params *httpsfv.Params, name, as string) {
+	if value, ok := params.Get(name); ok {
+		params.Add(as, value)
 	}
 }
