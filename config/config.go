@@ -31,8 +31,11 @@ type HTTP struct {
 	// AdminListen is where administration is answered, as HOST:PORT. Empty:
 	// on Listen. Beyond loopback it needs AuthTokens.
 	AdminListen string `yaml:"admin_listen"`
-	// Headers are the dialects of the rate limit headers: ietf, legacy.
+	// Headers are the dialects of the rate limit headers: any of ietf,
+	// legacy, x and ietf12, or none alone, which is what an empty list means.
 	Headers []string `yaml:"headers"`
+	// RetryAfter is the form of Retry-After: seconds or date.
+	RetryAfter string `yaml:"retry_after"`
 	// AuthTokens are the bearer tokens that permit administration.
 	AuthTokens []string `yaml:"auth_tokens" secret:"true"`
 	// TLS serves HTTPS. The zero value serves plain HTTP.
@@ -131,6 +134,7 @@ func Default() *Config {
 		HTTP: HTTP{
 			Listen:     "127.0.0.1:7380",
 			Headers:    []string{"ietf", "legacy"},
+			RetryAfter: "seconds",
 			AuthTokens: []string{},
 		},
 		Cluster: Cluster{

@@ -121,7 +121,7 @@ func TestVariablesAreJudgedBesideFaultsOfTheFile(t *testing.T) {
 		`FILE:1: clustr: unknown setting (did you mean "cluster"?)`,
 		"FILE:2: http.headers[1]: must be one value, got a list",
 		`MURMURATE_CLUSTER_ROLE: cluster.role: must be owner or client, got "ownr" (did you mean "owner"?)`,
-		`MURMURATE_HTTP_HEADERS: http.headers[1]: must be ietf or legacy, got "legcy" (did you mean "legacy"?)`,
+		`MURMURATE_HTTP_HEADERS: http.headers[1]: must be ietf, legacy, x, ietf12 or none, got "legcy" (did you mean "legacy"?)`,
 	}, "\n")
 	if got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)

@@ -103,12 +103,19 @@ func TestBadFiles(t *testing.T) {
 
 		// Values
 		{"node name", "node: {name: a b}\n", []string{`1: node.name: must be at most 128 letters, digits, '.', '_' or '-', beginning with a letter or digit, got "a b"`}},
-		{"choices", "log:\n  level: inof\n  format: xml\ncluster: {role: Owner}\nhttp: {headers: [ietf, x, ietf]}\n", []string{
+		{"choices", "log:\n  level: inof\n  format: xml\ncluster: {role: Owner}\nhttp: {headers: [ietf, y, ietf], retry_after: dat}\n", []string{
 			`2: log.level: must be debug, info, warn or error, got "inof" (did you mean "info"?)`,
 			`3: log.format: must be text or json, got "xml"`,
 			`4: cluster.role: must be owner or client, got "Owner" (did you mean "owner"?)`,
-			`5: http.headers[1]: must be ietf or legacy, got "x"`,
-			`5: http.headers[2]: "ietf" is in the list already`}},
+			`5: http.headers[1]: must be ietf, legacy, x, ietf12 or none, got "y"`,
+			`5: http.headers[2]: "ietf" is in the list already`,
+			`5: http.retry_after: must be seconds or date, got "dat" (did you mean "date"?)`}},
+		{"no headers beside some", "http:\n  headers:\n  - legacy\n  - none\n  - none\n  - ieft12\n", []string{
+			`4: http.headers[1]: "none" stands alone: remove it, or all the others`,
+			`5: http.headers[2]: "none" is in the list already`,
+			`6: http.headers[3]: must be ietf, legacy, x, ietf12 or none, got "ieft12" (did you mean "ietf12"?)`}},
+		{"no headers twice", "http: {headers: [none, none]}\n", []string{`1: http.headers[1]: "none" is in the list already`}},
+		{"no retry_after", "http: {retry_after: ''}\n", []string{`1: http.retry_after: must be seconds or date, got ""`}},
 		{"bounds", "limiter: {max_keys: 2G}\ncluster:\n  deadline: 1us\n  label: ''\n", []string{
 			"1: limiter.max_keys: must be 1 to 1000000000",
 			"3: cluster.deadline: must be 1ms to 10s, got 1µs",

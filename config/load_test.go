@@ -93,7 +93,8 @@ func TestEverySetting(t *testing.T) {
 		HTTP: HTTP{
 			Listen:      ":8080",
 			AdminListen: "127.0.0.1:8081",
-			Headers:     []string{"ietf"},
+			Headers:     []string{"ietf", "x"},
+			RetryAfter:  "date",
 			AuthTokens:  []string{"0123456789abcdef", "fedcba9876543210=="},
 		},
 		Cluster: Cluster{

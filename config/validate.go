@@ -61,17 +61,29 @@ func (v *validator) node() {
 // maxNodeName keeps a node's gossip metadata within memberlist's 512 bytes.
 const maxNodeName = 128
 
-// dialects are the rate limit headers that can be sent.
-var dialects = []string{"ietf", "legacy"}
+// noDialect turns the rate limit headers off.
+const noDialect = "none"
 
-func (v *validator) http() {
-	for i, dialect := range v.HTTP.Headers {
+// dialects are the rate limit headers that can be sent.
+var dialects = []string{"ietf", "legacy", "x", "ietf12", noDialect}
+
+func (v *validator) headers() {
+	list := v.HTTP.Headers
+	for i, dialect := range list {
 		path := fmt.Sprintf("http.headers[%d]", i)
 		v.oneOf(path, dialect, dialects...)
-		if slices.Index(v.HTTP.Headers, dialect) < i {
+		switch other := func(d string) bool { return d != noDialect }; {
+		case slices.Index(list, dialect) < i:
 			v.report(path, "%q is in the list already", printable(dialect))
+		case dialect == noDialect && slices.ContainsFunc(list, other):
+			v.report(path, "%q stands alone: remove it, or all the others", noDialect)
 		}
 	}
+	v.oneOf("http.retry_after", v.HTTP.RetryAfter, "seconds", "date")
+}
+
+func (v *validator) http() {
+	v.headers()
 	tls := v.HTTP.TLS
 	switch {
 	case tls.Cert == "" && tls.Key != "":

@@ -35,9 +35,9 @@ type Options struct {
 	Ready func() Readiness
 	// Metrics answers GET /metrics. Nil: the endpoint does not exist.
 	Metrics http.Handler
-	// Headers are the dialects of the rate limit fields. Empty: decisions
-	// carry no such fields, only Retry-After.
-	Headers []Dialect
+	// Fields are the header fields of decisions. The zero value sends
+	// Retry-After alone.
+	Fields Fields
 	// Tokens are the bearer tokens that permit administration.
 	Tokens []string
 	// OpenAdmin permits administration without a token as long as there are
@@ -66,7 +66,7 @@ func New(o Options) *API {
 		cluster: o.Cluster,
 		ready:   o.Ready,
 		metrics: o.Metrics,
-		fields:  newFieldWriter(o.Headers, o.Node.Policies),
+		fields:  newFieldWriter(o.Fields, o.Node.Policies),
 		guard:   newGuard(o.Tokens, o.OpenAdmin),
 		log:     o.Logger,
 	}

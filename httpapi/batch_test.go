@@ -21,7 +21,7 @@ type batchAnswer struct {
 func TestBatchKeepsOrderAndSparesTheGood(t *testing.T) {
 	t.Parallel()
 	node := newFake(t, api(), policy.Default())
-	h := New(Options{Node: node, Headers: bothDialects}).Handler()
+	h := New(Options{Node: node, Fields: bothDialects}).Handler()
 	long := strings.Repeat("k", policy.MaxKeyBytes+1)
 	w := serve(h, "POST", "/v1/check/batch", `{"checks":[
 		{"policy":"api","key":"a"},

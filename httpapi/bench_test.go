@@ -68,7 +68,7 @@ func BenchmarkCheckHandler(b *testing.B) {
 		"inline limit": `{"key":"user:42","limit":{"algorithm":"token_bucket","rate":"100/1m","burst":20}}`,
 	} {
 		b.Run(name, func(b *testing.B) {
-			benchmark(b, New(Options{Node: newQuick(b, body), Headers: bothDialects}).Handler(), "/v1/check", body)
+			benchmark(b, New(Options{Node: newQuick(b, body), Fields: bothDialects}).Handler(), "/v1/check", body)
 		})
 	}
 }
@@ -112,6 +112,23 @@ func BenchmarkFields(b *testing.B) {
 	f, h, limits := newFieldWriter(bothDialects, n.Policies), make(http.Header), fieldsOf(nil, &n.decision)
 	b.ReportAllocs()
 	for b.Loop() {
-		f.write(h, "default", limits)
+		f.writeLimits(h, "default", limits)
+	}
+}
+
+func BenchmarkClientAddressKey(b *testing.B) {
+	for _, bb := range []struct{ name, header, line string }{
+		{"direct", "X-Forwarded-For", ""},
+		{"X-Forwarded-For", "X-Forwarded-For", "6.6.6.6, 198.51.100.7, 10.9.9.9"},
+		{"Forwarded", "Forwarded", `for=6.6.6.6, for="[2001:db8:1:2::17]:4711";proto=https, for=10.9.9.9`},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			c := newAddress(b, ClientAddressOptions{TrustedProxies: []string{"10.0.0.0/8"}, Header: bb.header})
+			r := &http.Request{RemoteAddr: "10.1.2.3:80", Header: http.Header{bb.header: {bb.line}}}
+			b.ReportAllocs()
+			for b.Loop() {
+				c.Key(r)
+			}
+		})
 	}
 }

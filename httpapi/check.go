@@ -57,12 +57,7 @@ func (a *API) writeDecision(w http.ResponseWriter, x *exchange, d *policy.Decisi
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	h["Cache-Control"] = noStore
-	var room [4]limitFields // most policies have fewer, and then nothing is allocated
-	limits := fieldsOf(room[:0], d)
-	a.fields.write(h, d.Policy, limits)
-	if status != http.StatusOK {
-		writeRetryAfter(h, limits)
-	}
+	a.fields.write(h, d, status != http.StatusOK)
 	w.WriteHeader(status)
 	x.answer = append(appendDecision(x.answer, d), '\n')
 	_, _ = w.Write(x.answer) // the client has gone: nobody to tell

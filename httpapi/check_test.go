@@ -15,7 +15,7 @@ import (
 func TestCheckAllowed(t *testing.T) {
 	t.Parallel()
 	node := newFake(t, api())
-	h := New(Options{Node: node, Headers: bothDialects}).Handler()
+	h := New(Options{Node: node, Fields: bothDialects}).Handler()
 	w := serve(h, "POST", "/v1/check", `{"policy":"api","key":"user:42"}`, "Content-Type", "text/plain")
 
 	if w.Code != http.StatusOK {
@@ -222,7 +222,7 @@ func TestCheckRefusals(t *testing.T) {
 		t.Run(tt.why, func(t *testing.T) {
 			t.Parallel()
 			node := newFake(t, api())
-			w := serve(New(Options{Node: node, Headers: bothDialects}).Handler(), "POST", "/v1/check", tt.body)
+			w := serve(New(Options{Node: node, Fields: bothDialects}).Handler(), "POST", "/v1/check", tt.body)
 			wantProblem(t, w, tt.status, tt.field, tt.words)
 			if len(node.asked) != 0 {
 				t.Errorf("the node was asked %+v", node.asked)

@@ -5,9 +5,14 @@
 // encoding/json, walked once by a strict reader that knows the names of the
 // fields, and becomes a [policy.Request]. The [Node] decides it. The decision
 // gives the status (200, 429, or 503), the RateLimit fields of the dialects
-// that are on, Retry-After, and the body, which is appended to pooled memory
-// too. A batch is the same for each of its items. The other endpoints look at
-// counters, reset them, and show policies, cluster, health and metrics.
+// that are on, Retry-After ([Fields] says in which form), and the body, which
+// is appended to pooled memory too. A batch is the same for each of its items.
+// The other endpoints look at counters, reset them, and show policies,
+// cluster, health and metrics.
+//
+// [ClientAddress] finds who sent a request, for those who key limits by
+// address: the peer, or whom trusted proxies name, and never whom the client
+// names.
 //
 // Whatever a client sends is answered: a body that is not understood in full
 // (an unknown field, one given twice, a fraction where a whole number

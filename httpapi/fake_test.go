@@ -86,7 +86,8 @@ func api() policy.Policy {
 	}}
 }
 
-var bothDialects = []Dialect{IETF, Legacy}
+// bothDialects are the default ones.
+var bothDialects = Fields{Dialects: []Dialect{IETF, Legacy}}
 
 // serve sends one request to a handler.
 func serve(h http.Handler, method, target, body string, header ...string) *httptest.ResponseRecorder {

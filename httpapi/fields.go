@@ -1,25 +1,11 @@
 package httpapi
 
 import (
-	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/murmurate/murmurate/limiter"
 	"github.com/murmurate/murmurate/policy"
-)
-
-// Dialect is a way to tell clients about their limits in header fields.
-type Dialect string
-
-const (
-	// IETF is RateLimit-Policy and RateLimit as structured fields
-	// (draft-ietf-httpapi-ratelimit-headers, revisions 08 to 11).
-	IETF Dialect = "ietf"
-	// Legacy is RateLimit-Limit, RateLimit-Remaining and RateLimit-Reset of
-	// the limit closest to denying (revision 06 of that draft and before).
-	Legacy Dialect = "legacy"
 )
 
 // limitFields is one limit as the fields show it.
@@ -34,9 +20,6 @@ type limitFields struct {
 	allowed    bool
 	uncounted  bool // nobody counted: what remains is not known
 }
-
-// never is the Retry-After that is not sent.
-const never = 0
 
 // fieldsOf appends the limits of d to buf.
 func fieldsOf(buf []limitFields, d *policy.Decision) []limitFields {
@@ -87,23 +70,6 @@ func (l *limitFields) until() (seconds int64, ok bool) {
 	return seconds, true
 }
 
-// retryAfter is the whole seconds after which a denied call would pass every
-// limit, at least 1, or never.
-func retryAfter(limits []limitFields) int64 {
-	longest := int64(1)
-	for i := range limits {
-		l := &limits[i]
-		switch {
-		case l.allowed:
-		case l.retryAfter < 0:
-			return never
-		default:
-			longest = max(longest, ceil(l.retryAfter, time.Second))
-		}
-	}
-	return longest
-}
-
 // closest is the limit that is closest to denying: as for the numbers at the
 // top of a decision, a denial comes before an admission, the longer wait
 // before the shorter, fewer remaining before more. nil: none was counted.
@@ -126,12 +92,4 @@ func (l *limitFields) closer(than *limitFields) bool {
 		return l.remaining < than.remaining
 	}
 	return uint64(l.retryAfter) > uint64(than.retryAfter) // limiter.Never, -1, is the longest
-}
-
-// writeRetryAfter says when a denied call may be tried again, if waiting
-// helps.
-func writeRetryAfter(h http.Header, limits []limitFields) {
-	if seconds := retryAfter(limits); seconds != never {
-		set(h, "Retry-After", strconv.FormatInt(seconds, 10))
-	}
 }

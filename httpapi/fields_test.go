@@ -17,6 +17,7 @@ import (
 type fieldCase struct {
 	Why      string
 	Dialects []Dialect
+	NowMS    int64 `json:"now_unix_ms"`
 	Limits   []struct {
 		Name         string
 		Limit        int64
@@ -70,9 +71,11 @@ func TestFieldsOfTheCases(t *testing.T) {
 			t.Parallel()
 			limits, denied := c.limits()
 			h := make(http.Header)
-			newFieldWriter(c.Dialects, emptySet).write(h, "p", limits)
+			f := newFieldWriter(Fields{Dialects: c.Dialects}, emptySet)
+			f.now = func() time.Time { return time.UnixMilli(c.NowMS) }
+			f.writeLimits(h, "p", limits)
 			if denied {
-				writeRetryAfter(h, limits)
+				f.writeRetryAfter(h, limits)
 			}
 			for name, want := range c.Headers {
 				if got := h.Values(name); len(got) != 1 || got[0] != want {
@@ -146,12 +149,8 @@ func TestFieldsOfDecisions(t *testing.T) {
 		t.Run(tt.why, func(t *testing.T) {
 			t.Parallel()
 			d := policy.Decision{Policy: "api", Limits: tt.limits}
-			limits := fieldsOf(nil, &d)
 			h := make(http.Header)
-			newFieldWriter(bothDialects, emptySet).write(h, d.Policy, limits)
-			if d.Denied() {
-				writeRetryAfter(h, limits)
-			}
+			newFieldWriter(bothDialects, emptySet).write(h, &d, d.Denied())
 			for name, want := range map[string]string{
 				"RateLimit-Policy": tt.policy, "RateLimit": tt.state, "RateLimit-Reset": tt.reset, "Retry-After": tt.retry,
 			} {
@@ -173,25 +172,25 @@ func TestFieldsOfDecisions(t *testing.T) {
 func TestMadePolicyField(t *testing.T) {
 	t.Parallel()
 	node := newFake(t, api())
-	f := newFieldWriter([]Dialect{IETF}, node.Policies)
+	f := policyField{policies: node.Policies}
 	d, err := node.Check(t.Context(), policy.Request{Policy: "api", Key: "k"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	limits := fieldsOf(nil, &d)
 	const want = `"burst";q=20;w=1, "minute";q=600;w=60`
-	if got := f.policyField("api", limits); got != want || f.madeFields()["api"].field != want {
-		t.Errorf("got %s, made %s, want %s", got, f.madeFields()["api"].field, want)
+	if got := f.of("api", limits); got != want || f.all()["api"].field != want {
+		t.Errorf("got %s, made %s, want %s", got, f.all()["api"].field, want)
 	}
 	limits[0].quota = 6
-	if got := f.policyField("api", limits); got != `"burst";q=6;w=1, "minute";q=600;w=60` {
+	if got := f.of("api", limits); got != `"burst";q=6;w=1, "minute";q=600;w=60` {
 		t.Errorf("the numbers of a share: got %s", got)
 	}
 	changed := api()
 	changed.Limits = changed.Limits[:1]
 	changed.Limits[0].Count = 50
 	node.set = newFake(t, changed).set
-	if got := f.madeFields()["api"].field; got != `"burst";q=50;w=1` {
+	if got := f.all()["api"].field; got != `"burst";q=50;w=1` {
 		t.Errorf("after the policies changed: got %s", got)
 	}
 }

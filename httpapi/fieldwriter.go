@@ -4,11 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"sync"
-	"sync/atomic"
 	"time"
-
-	"github.com/dunglas/httpsfv"
 
 	"github.com/murmurate/murmurate/policy"
 )
@@ -17,44 +13,70 @@ import (
 // 3.3.1).
 const maxInteger = 999_999_999_999_999
 
-// fieldWriter writes the fields of the dialects that are on.
+// fieldWriter writes the header fields of decisions. It is safe for
+// concurrent use.
 type fieldWriter struct {
-	ietf, legacy bool
-	policies     func() *policy.Set
-	made         atomic.Pointer[madeFields]
+	ietf, legacy, x bool
+	policy          policyField
+	state           stateField
+	retryAfterDate  bool
+	jitter          float64
+	// now is read to show a wait as a moment, never to decide anything.
+	now func() time.Time
 }
 
-// madeFields holds RateLimit-Policy of every policy of one set, which is the
-// same for each of its decisions.
-type madeFields struct {
-	set      *policy.Set
-	byPolicy map[string]madeField
+// newFieldWriter returns the writer of fields for decisions under policies,
+// which returns those in force.
+func newFieldWriter(fields Fields, policies func() *policy.Set) *fieldWriter {
+	on := func(d Dialect) bool { return slices.Contains(fields.Dialects, d) }
+	f := &fieldWriter{
+		ietf:           on(IETF) || on(IETF12),
+		legacy:         on(Legacy),
+		x:              on(X),
+		policy:         policyField{policies: policies},
+		state:          newStateField(on(IETF12)),
+		retryAfterDate: fields.RetryAfterDate,
+		now:            time.Now,
+	}
+	if fields.Jitter > 0 {
+		f.jitter = min(fields.Jitter, MaxJitter)
+	}
+	return f
 }
 
-type madeField struct {
-	limits []limitFields // with name, quota and window only
-	field  string
-}
-
-func newFieldWriter(dialects []Dialect, policies func() *policy.Set) *fieldWriter {
-	return &fieldWriter{
-		ietf:     slices.Contains(dialects, IETF),
-		legacy:   slices.Contains(dialects, Legacy),
-		policies: policies,
+// write sets the fields of a decision: those of the dialects whatever it
+// says, and Retry-After on an answer that denies. To tell about a key that is
+// at its limit denies nothing.
+func (f *fieldWriter) write(h http.Header, d *policy.Decision, denies bool) {
+	var room [4]limitFields // most policies have fewer, and then nothing is allocated
+	limits := fieldsOf(room[:0], d)
+	f.writeLimits(h, d.Policy, limits)
+	if denies {
+		f.writeRetryAfter(h, limits)
 	}
 }
 
-// write sets the fields of a decision on limits. Those that nobody counted
-// (the failure mode admitted or denied) appear in RateLimit-Policy only: they
-// are in force, but what remains of them is not known. Those that a share
-// stood in for appear with the share's numbers.
-func (f *fieldWriter) write(h http.Header, policyName string, limits []limitFields) {
+// writeLimits sets the fields of the dialects that are on. Limits that nobody
+// counted (the failure mode admitted or denied) appear in RateLimit-Policy
+// only: they are in force, but what remains of them is not known. Those that
+// a share stood in for appear with the share's numbers.
+func (f *fieldWriter) writeLimits(h http.Header, policyName string, limits []limitFields) {
 	if f.ietf {
-		set(h, "Ratelimit-Policy", f.policyField(policyName, limits))
-		set(h, "Ratelimit", stateField(limits))
+		set(h, "Ratelimit-Policy", f.policy.of(policyName, limits))
+		set(h, "Ratelimit", f.state.of(limits))
+	}
+	if !f.legacy && !f.x {
+		return
+	}
+	l := closest(limits)
+	if l == nil {
+		return
 	}
 	if f.legacy {
-		writeLegacy(h, limits)
+		writeLegacy(h, l)
+	}
+	if f.x {
+		f.writeX(h, l)
 	}
 }
 
@@ -66,11 +88,7 @@ func set(h http.Header, name, value string) {
 	}
 }
 
-func writeLegacy(h http.Header, limits []limitFields) {
-	l := closest(limits)
-	if l == nil {
-		return
-	}
+func writeLegacy(h http.Header, l *limitFields) {
 	set(h, "Ratelimit-Limit", strconv.FormatInt(clamp(l.quota), 10))
 	set(h, "Ratelimit-Remaining", strconv.FormatInt(clamp(l.remaining), 10))
 	if seconds, ok := l.until(); ok {
@@ -78,89 +96,21 @@ func writeLegacy(h http.Header, limits []limitFields) {
 	}
 }
 
-// policyField is RateLimit-Policy: every limit that applied.
-func (f *fieldWriter) policyField(policyName string, limits []limitFields) string {
-	made, ok := f.madeFields()[policyName]
-	if ok && slices.EqualFunc(made.limits, limits, sameQuota) {
-		return made.field
+func (f *fieldWriter) writeX(h http.Header, l *limitFields) {
+	set(h, "X-Ratelimit-Limit", strconv.FormatInt(clamp(l.quota), 10))
+	set(h, "X-Ratelimit-Remaining", strconv.FormatInt(clamp(l.remaining), 10))
+	if seconds, ok := l.until(); ok {
+		set(h, "X-Ratelimit-Reset", strconv.FormatInt(f.moment(seconds), 10))
 	}
-	return quotaField(limits) // a caller's own limit, or a share of the policy's
 }
 
-func sameQuota(a, b limitFields) bool {
-	return a.name == b.name && a.quota == b.quota && a.window == b.window && a.unit == b.unit
-}
-
-// madeFields makes the fields anew after the policies were replaced.
-func (f *fieldWriter) madeFields() map[string]madeField {
-	policies := f.policies()
-	if made := f.made.Load(); made != nil && made.set == policies {
-		return made.byPolicy
+// moment is the Unix time in so many seconds, rounded up.
+func (f *fieldWriter) moment(seconds int64) int64 {
+	now := f.now()
+	if now.Nanosecond() > 0 {
+		seconds++
 	}
-	made := &madeFields{set: policies, byPolicy: make(map[string]madeField)}
-	for _, p := range policies.Policies() {
-		var m madeField
-		for i := range p.Limits {
-			l := &p.Limits[i]
-			m.limits = append(m.limits, limitFields{name: l.Name, quota: l.Count, window: l.Period})
-		}
-		m.field = quotaField(m.limits)
-		made.byPolicy[p.Name] = m
-	}
-	f.made.Store(made)
-	return made.byPolicy
-}
-
-func quotaField(limits []limitFields) string {
-	list := make(httpsfv.List, 0, len(limits))
-	for i := range limits {
-		l := &limits[i]
-		item := httpsfv.NewItem(l.name)
-		item.Params.Add("q", clamp(l.quota))
-		if l.unit != "" && l.unit != policy.UnitRequests {
-			item.Params.Add("qu", l.unit)
-		}
-		if l.window > 0 {
-			item.Params.Add("w", ceil(l.window, time.Second))
-		}
-		list = append(list, item)
-	}
-	return marshal(list)
-}
-
-// stateParams are the parameters of RateLimit, used again and again: they are
-// maps, and making those for every answer costs more than all the rest of it.
-var stateParams = sync.Pool{New: func() any { return httpsfv.NewParams() }}
-
-// stateField is RateLimit: every limit that was evaluated.
-func stateField(limits []limitFields) string {
-	list := make(httpsfv.List, 0, len(limits))
-	for i := range limits {
-		l := &limits[i]
-		if l.uncounted {
-			continue
-		}
-		params := stateParams.Get().(*httpsfv.Params)
-		defer stateParams.Put(params)
-		params.Add("r", clamp(l.remaining))
-		if seconds, ok := l.until(); ok {
-			params.Add("t", seconds)
-		} else {
-			params.Del("t")
-		}
-		list = append(list, httpsfv.Item{Value: l.name, Params: params})
-	}
-	return marshal(list)
-}
-
-// marshal writes a field. It is empty, so not sent, for an empty list, and
-// for a name that a field cannot hold, which no policy accepts.
-func marshal(list httpsfv.List) string {
-	field, err := httpsfv.Marshal(list)
-	if err != nil {
-		return ""
-	}
-	return field
+	return now.Unix() + seconds
 }
 
 func clamp(n int64) int64 { return min(max(n, 0), maxInteger) }

@@ -29,7 +29,7 @@ func TestKeysAreLookedAtAndReset(t *testing.T) {
 		t.Run(tt.path[:min(len(tt.path), 40)], func(t *testing.T) {
 			t.Parallel()
 			node := newFake(t, api())
-			h := New(Options{Node: node, OpenAdmin: true, Headers: bothDialects}).Handler()
+			h := New(Options{Node: node, OpenAdmin: true, Fields: bothDialects}).Handler()
 
 			for _, method := range []string{"GET", "HEAD"} {
 				w := serve(h, method, tt.path, "")

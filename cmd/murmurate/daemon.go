@@ -70,7 +70,7 @@ func startDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger) (_ *
 		Cluster:   clusterOf(node),
 		Ready:     func() httpapi.Readiness { return readiness(node, d.draining.Load()) },
 		Metrics:   metrics.Handler(),
-		Headers:   dialects(cfg.HTTP.Headers),
+		Fields:    headerFields(&cfg.HTTP),
 		Tokens:    cfg.HTTP.AuthTokens,
 		OpenAdmin: isLoopback(d.adminListener().Addr()),
 		Logger:    log,

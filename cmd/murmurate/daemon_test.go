@@ -14,6 +14,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -92,6 +94,59 @@ func TestTokensCloseAdministrationOnLoopback(t *testing.T) {
 	for given, want := range map[string]int{"": http.StatusUnauthorized, "another": http.StatusUnauthorized, token: http.StatusOK} {
 		if got := ask(t, client, http.MethodDelete, d.url()+"/v1/keys/default/me", given).StatusCode; got != want {
 			t.Errorf("reset with token %q: status %d, want %d", given, got, want)
+		}
+	}
+}
+
+// What the configuration accepts, the API knows.
+func TestConfiguredHeaders(t *testing.T) {
+	t.Parallel()
+	for settings, want := range map[string][]string{
+		"": {"Ratelimit", "Ratelimit-Limit", "Ratelimit-Policy", "Ratelimit-Remaining", "Ratelimit-Reset"},
+		"  headers: [ietf, legacy, x, ietf12]\n": {"Ratelimit", "Ratelimit-Limit", "Ratelimit-Policy", "Ratelimit-Remaining", "Ratelimit-Reset",
+			"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"},
+		"  headers: [none]\n": nil,
+		"  headers: []\n":     nil,
+	} {
+		d := startTestDaemon(t, settings)
+		if err := headerFields(&d.cfg.HTTP).Validate(); err != nil {
+			t.Errorf("%q: %v", settings, err)
+		}
+		var got []string
+		for name := range ask(t, newTestClient(t, nil), http.MethodGet, d.url()+"/v1/keys/default/me", "").Header {
+			if strings.Contains(name, "Ratelimit") {
+				got = append(got, name)
+			}
+		}
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("%q: got %q, want %q", settings, got, want)
+		}
+	}
+}
+
+func TestConfiguredRetryAfter(t *testing.T) {
+	t.Parallel()
+	for settings, date := range map[string]bool{"": false, "  retry_after: seconds\n": false, "  retry_after: date\n": true} {
+		d := startTestDaemon(t, settings)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.url()+"/v1/check", strings.NewReader(`{"policy":"default","key":"me","cost":100}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var denied *http.Response
+		for range 2 {
+			if request.Body, err = request.GetBody(); err != nil {
+				t.Fatal(err)
+			}
+			if denied, err = newTestClient(t, nil).Do(request); err != nil {
+				t.Fatal(err)
+			}
+			if err := denied.Body.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := denied.Header.Get("Retry-After")
+		if _, err := http.ParseTime(got); denied.StatusCode != http.StatusTooManyRequests || (err == nil) != date || got == "" {
+			t.Errorf("%q: status %d, Retry-After %q", settings, denied.StatusCode, got)
 		}
 	}
 }

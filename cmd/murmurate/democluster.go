@@ -65,7 +65,7 @@ func (c *demoCluster) add(ctx context.Context, l *listener) (err error) {
 		Cluster:   clusterOf(node),
 		Ready:     func() httpapi.Readiness { return readiness(node, false) },
 		Metrics:   metrics.Handler(),
-		Headers:   dialects(config.Default().HTTP.Headers),
+		Fields:    headerFields(&config.Default().HTTP),
 		OpenAdmin: true, // on loopback
 	}).Handler(), nil)
 	c.members = append(c.members, m)

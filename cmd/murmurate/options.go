@@ -64,12 +64,13 @@ func serverTLS(files config.ServerTLS) (*tls.Config, error) {
 	return c, nil
 }
 
-func dialects(names []string) []httpapi.Dialect {
-	list := make([]httpapi.Dialect, len(names))
-	for i, name := range names {
-		list[i] = httpapi.Dialect(name)
+// headerFields are the header fields of decisions, as configured.
+func headerFields(c *config.HTTP) httpapi.Fields {
+	f := httpapi.Fields{RetryAfterDate: c.RetryAfter == "date"}
+	for _, name := range c.Headers {
+		f.Dialects = append(f.Dialects, httpapi.Dialect(name))
 	}
-	return list
+	return f
 }
 
 // isLoopback reports whether only this host reaches addr.
