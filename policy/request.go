@@ -31,6 +31,9 @@ type Request struct {
 	Cost int64
 	// Peek asks without charging.
 	Peek bool
+	// OnUnreachable, when not nil, is the failure mode in place of the
+	// policy's.
+	OnUnreachable *Unreachable
 }
 
 // Errors of a Request, matched with errors.Is.
