@@ -41,7 +41,7 @@ func TestNestedMiddlewares(t *testing.T) {
 		}
 
 		for range 7 {
-			w = send(h, "X-Api-Key", "b")
+			send(h, "X-Api-Key", "b")
 		}
 		w = send(h, "X-Api-Key", "c") // the outer one denies: the inner one has no say
 		wantFields(t, w, map[string]string{"RateLimit": `"site";r=0;t=360`, "Retry-After": "360"})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,7 +50,7 @@ func TestMisuse(t *testing.T) {
 		t.Run(tt.why, func(t *testing.T) {
 			t.Parallel()
 			var log bytes.Buffer
-			opts := append(tt.opts, WithLogger(nil), WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+			opts := slices.Concat(tt.opts, []Option{WithLogger(slog.New(slog.NewTextHandler(&log, nil))), WithLogger(nil)})
 			h := Middleware(tt.node, ByHeader("X-Api-Key"), opts...)(tt.app)
 			for range 3 {
 				w := serve(h, http.MethodGet, "/", "", "X-Api-Key", "secret")
