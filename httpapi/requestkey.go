@@ -49,8 +49,9 @@ func ByHeader(name string) Key {
 	case strings.EqualFold(name, "Host"):
 		return faulty("ByHeader does not see the Host field, which net/http takes out of the header; use ByHost")
 	}
+	canonical := http.CanonicalHeaderKey(name)
 	return one(policy.KeyHeader, strings.ToLower(name), func(r *http.Request) string {
-		return r.Header.Get(name)
+		return strings.Trim(r.Header.Get(canonical), " \t") // HTTP/1 has done so, HTTP/2 may not have
 	})
 }
 

@@ -16,6 +16,7 @@ func ordinary() *http.Request {
 	r.RemoteAddr = "203.0.113.9:4711"
 	r.Header.Add("X-Api-Key", "secret")
 	r.Header.Add("X-Api-Key", "another")
+	r.Header.Set("X-Spaces", " \ta b ")
 	r.Header.Set("X-Address", "203.0.113.9/32")
 	r.Header.Set("Cookie", "sid=5; sid=6; Sid=7")
 	r.Pattern = "PUT /v1/{tenant}"
@@ -44,6 +45,7 @@ func TestKeys(t *testing.T) {
 	}{
 		{"the first header", ByHeader("x-api-key"), "header:x-api-key=secret"},
 		{"the case of its name makes no difference", ByHeader("X-API-KEY"), "header:x-api-key=secret"},
+		{"spaces around it do not", ByHeader("X-Spaces"), "header:x-spaces=a b"},
 		{"no such header", ByHeader("X-Other"), "header:x-other"},
 		{"the first cookie", ByCookie("sid"), "cookie:sid=5"},
 		{"the case of its name does", ByCookie("Sid"), "cookie:Sid=7"},
