@@ -36,6 +36,7 @@ type otherSide struct {
 	t      *testing.T
 	begin  time.Time
 	script []string // status and Retry-After
+	takes  time.Duration
 
 	mu      sync.Mutex
 	at      []time.Duration
@@ -48,6 +49,7 @@ func newOtherSide(t *testing.T, script ...string) *otherSide {
 }
 
 func (o *otherSide) RoundTrip(r *http.Request) (*http.Response, error) {
+	time.Sleep(o.takes)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	sent := ""
@@ -131,9 +133,14 @@ func TestTransportHonoursRetryAfter(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				other := newOtherSide(t, tt.script...)
 				tt.transport.Base = other
-				answer, err := tt.transport.RoundTrip(request(t, "question"))
+				r := request(t, "question")
+				before := *r
+				answer, err := tt.transport.RoundTrip(r)
 				if err != nil {
 					t.Fatal(err)
+				}
+				if r.Body != before.Body || r.URL != before.URL || len(r.Header) != 0 {
+					t.Errorf("the request was changed: %+v", r)
 				}
 				if answer.StatusCode != tt.status {
 					t.Errorf("got %d, want %d", answer.StatusCode, tt.status)
@@ -313,6 +320,12 @@ func TestTransportWaitsForItsOwnLimit(t *testing.T) {
 		if waited := time.Since(begin); waited != 20*time.Second {
 			t.Errorf("waited for %v", waited)
 		}
+		own.next["other.example"], other.script = time.Now().Add(15*time.Second), []string{"429 6"}
+		if answer, err := transport.RoundTrip(request(t, "question")); err != nil || answer.StatusCode != http.StatusTooManyRequests {
+			t.Errorf("15 s and 6 s are more than 20 s: got %v, %v", answer, err)
+		}
+		time.Sleep(6 * time.Second)
+		own.next["other.example"] = time.Now().Add(time.Hour)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := transport.RoundTrip(request(t, "").WithContext(ctx)); !errors.Is(err, context.DeadlineExceeded) {
@@ -322,7 +335,7 @@ func TestTransportWaitsForItsOwnLimit(t *testing.T) {
 		if _, err := transport.RoundTrip(request(t, "question")); !errors.Is(err, policy.ErrUnknownPolicy) || !strings.Contains(err.Error(), `"out"`) {
 			t.Errorf("got %v", err)
 		}
-		if len(other.at) != 5 {
+		if len(other.at) != 6 {
 			t.Errorf("sent after %v", other.at)
 		}
 	})
@@ -333,6 +346,7 @@ func TestTransportIsHeldAfterItsOwnLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		other, own := newOtherSide(t, "429 5", "200"), new(pace)
+		other.takes = time.Second / 2
 		transport := httpapi.Transport{Base: other, Node: own, Retries: -1}
 		var both sync.WaitGroup
 		for range 2 {
@@ -343,7 +357,7 @@ func TestTransportIsHeldAfterItsOwnLimit(t *testing.T) {
 			})
 		}
 		both.Wait()
-		wantSent(t, other, 0, 5*time.Second)
+		wantSent(t, other, time.Second/2, 6*time.Second) // when it answered
 	})
 }
 
