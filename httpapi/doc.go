@@ -1,5 +1,6 @@
 // Package httpapi is the HTTP front door of a node: JSON in, a decision and
-// the header fields that a client should see out.
+// the header fields that a client should see out. For Go programs it has a
+// [Middleware] around their handlers and a [Transport] for their calls.
 //
 // A POST /v1/check is read into pooled memory, judged as JSON by
 // encoding/json, walked once by a strict reader that knows the names of the
@@ -14,11 +15,20 @@
 // address: the peer, or whom trusted proxies name, and never whom the client
 // names.
 //
+// A request that comes through a Middleware is told apart by its [Key]. The
+// [Checker] decides it under every policy, or the one that is named, and the
+// same fields are set as above. Admitted, it waits for the turn that a leaky
+// bucket gives it and reaches the handler, with the ResponseWriter untouched
+// and the decision in its context. Denied, it is answered with a problem. A
+// Transport waits for its own limit before it sends, and for as long as the
+// other side asks with Retry-After.
+//
 // Whatever a client sends is answered: a body that is not understood in full
 // (an unknown field, one given twice, a fraction where a whole number
 // belongs) is refused with a problem (RFC 9457) that names the field, and
 // charges nothing. Names are case-sensitive. What was decided is never
-// cached.
+// cached. A Middleware that is used wrongly answers with 500 and says what to
+// change; it lets nobody pass.
 //
 // Not here: TLS, listening, and authentication of those who only check;
 // whoever reaches the port may check. Only administration asks for a token.

@@ -10,7 +10,7 @@ import (
 )
 
 // problem is an error as a client sees it (RFC 9457). Its type is
-// about:blank, so its title is that of the status.
+// about:blank, so its title is that of the status, except on a denial.
 type problem struct {
 	Type   string `json:"type"`
 	Title  string `json:"title"`
@@ -19,6 +19,9 @@ type problem struct {
 	Detail string `json:"detail"`
 	// Field is the path of the field at fault, such as "checks[3].cost".
 	Field string `json:"field,omitempty"`
+	// Violated are the limits that denied, by the names that the RateLimit
+	// fields give them.
+	Violated []string `json:"violated-policies,omitempty"`
 	// Conditions tell why a node is not ready.
 	Conditions []Condition `json:"conditions,omitempty"`
 }
@@ -90,10 +93,18 @@ var (
 
 // writeProblem answers with p and its status.
 func writeProblem(w http.ResponseWriter, p *problem) {
+	writeProblemHead(w, p)
+	writeProblemBody(w, p)
+}
+
+func writeProblemHead(w http.ResponseWriter, p *problem) {
 	h := w.Header()
 	h["Content-Type"] = problemType
 	h["Cache-Control"] = noStore
 	w.WriteHeader(p.Status)
+}
+
+func writeProblemBody(w http.ResponseWriter, p *problem) {
 	_ = json.NewEncoder(w).Encode(p) // the client has gone: nobody to tell
 }
 

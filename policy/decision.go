@@ -85,7 +85,7 @@ func (p *Plan) Decide(cost int64, results []limiter.Result) Decision {
 	for i := range results {
 		d.Limits[i] = LimitResult{Result: results[i], Name: p.names[i], Window: p.policy.Limits[i].Period}
 		source = max(source, results[i].Source)
-		if closer(&results[i], closest) {
+		if Closer(&results[i], closest) {
 			closest = &results[i]
 		}
 	}
@@ -102,10 +102,10 @@ func (p *Plan) Decide(cost int64, results []limiter.Result) Decision {
 	return d
 }
 
-// closer reports whether a is closer to denying than b: a denial before an
+// Closer reports whether a is closer to denying than b: a denial before an
 // admission, the longer wait among denials (never is the longest), otherwise
 // the fewer remaining.
-func closer(a, b *limiter.Result) bool {
+func Closer(a, b *limiter.Result) bool {
 	if a.Allowed != b.Allowed {
 		return b.Allowed
 	}

@@ -31,7 +31,8 @@ type Request struct {
 	Cost int64
 	// Peek asks without charging.
 	Peek bool
-	// OnUnreachable, when not nil, is the failure mode in place of the policy's.
+	// OnUnreachable, when not nil, is the failure mode in place of the
+	// policy's.
 	OnUnreachable *Unreachable
 }
 

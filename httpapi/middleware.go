@@ -1,0 +1,150 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"sync"
+
+	"github.com/murmurate/murmurate/policy"
+)
+
+// Checker decides for a [Middleware]. It is safe for concurrent use. A
+// *murmurate.Node is one.
+type Checker interface {
+	// Check decides one request. An error that is policy.ErrInput means that
+	// nothing was decided or charged. With any other error the decision has
+	// been made by the failure mode.
+	Check(ctx context.Context, r policy.Request) (policy.Decision, error)
+	// Policies returns the policies in force.
+	Policies() *policy.Set
+}
+
+// Middleware limits the requests to a handler, told apart by key. It goes
+// around any [http.Handler], a whole router or one of its routes.
+//
+// Every policy of node applies, or the one of [WithPolicy]. An admitted
+// request reaches the handler with the RateLimit fields already set, in the
+// turn that a leaky bucket gives it, and with the decision in its context
+// ([DecisionFrom]). The ResponseWriter is the server's own, so hijacking,
+// flushing and HTTP/2 work as without the middleware, and the body is not
+// touched. A denied request does not reach the handler: it is answered with
+// Retry-After and a problem (RFC 9457), status 429, or 503 where the failure
+// mode is to deny.
+//
+// With several policies a request is charged by all or by none, as far as
+// that can be known beforehand: all are asked first, and if one would deny,
+// no other is charged. Another request can come between question and charge;
+// then some policies are charged for a request that another one denies, but
+// no limit is exceeded.
+//
+// Where middlewares are nested, the fields tell of the limits of all of
+// them, once. A key that cannot be counted (longer than policy.MaxKeyBytes,
+// or not UTF-8) is answered with 400. A middleware that is put together
+// wrongly, such as for a policy that does not exist, answers every request
+// with 500 and says what to change.
+func Middleware(node Checker, key Key, opts ...Option) func(http.Handler) http.Handler {
+	g := newGate(node, key, opts)
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if next == nil {
+				g.misused(w, r, "the middleware goes around a handler, and this one is nil")
+				return
+			}
+			g.serve(w, r, next)
+		})
+	}
+}
+
+// gate is a middleware before it has a handler.
+type gate struct {
+	settings
+	node   Checker
+	key    Key
+	writer *fieldWriter
+	fault  string // why no request can be decided
+	logged sync.Once
+}
+
+func newGate(node Checker, key Key, opts []Option) *gate {
+	g := &gate{settings: newSettings(opts), node: node, key: key}
+	switch fault := g.settings.fault(); {
+	case missing(node):
+		g.fault = "the node is nil; was the error of murmurate.Start looked at?"
+	case key.check() != "":
+		g.fault = key.check()
+	case fault != "":
+		g.fault = fault
+	}
+	g.writer = newFieldWriter(g.fields, g.policies)
+	return g
+}
+
+// policies are those in force, never nil.
+func (g *gate) policies() *policy.Set {
+	if set := g.node.Policies(); set != nil {
+		return set
+	}
+	return new(policy.Set)
+}
+
+// missing reports whether v is nil or holds a nil pointer, which is what
+// remains of a constructor whose error nobody looked at.
+func missing(v any) bool {
+	pointer := reflect.ValueOf(v)
+	return v == nil || pointer.Kind() == reflect.Pointer && pointer.IsNil()
+}
+
+func (g *gate) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	if g.skip != nil && g.skip(r) {
+		next.ServeHTTP(w, r)
+		return
+	}
+	if g.fault != "" {
+		g.misused(w, r, g.fault)
+		return
+	}
+	check := policy.Request{Policy: g.policy, Key: g.key.of(r), OnUnreachable: g.mode}
+	if g.cost != nil {
+		check.Cost = g.cost(r)
+		switch {
+		case check.Cost < 0:
+			g.misused(w, r, "the function of WithCost returned a negative cost; 0 is free")
+			return
+		case check.Cost == 0:
+			next.ServeHTTP(w, r)
+			return
+		}
+	}
+	if err := policy.CheckKey(check.Key); err != nil {
+		refuse(w, r, badKey(err))
+		return
+	}
+	decisions, err := g.decide(r.Context(), check)
+	if err != nil {
+		g.misused(w, r, misuseOf(err))
+		return
+	}
+	g.answer(w, r, next, decisions)
+}
+
+// answer lets r through, or not.
+func (g *gate) answer(w http.ResponseWriter, r *http.Request, next http.Handler, decisions []policy.Decision) {
+	d := policy.Combine(decisions[0], decisions[1:]...)
+	all := d
+	if outer, nested := DecisionFrom(r.Context()); nested {
+		decisions = append([]policy.Decision{outer}, decisions...)
+		all = policy.Combine(outer, d)
+	}
+	limits := shownLimits(decisions)
+	g.writer.writeLimits(w.Header(), d.Policy, limits)
+	r = r.WithContext(withDecision(r.Context(), &all))
+	switch {
+	case !d.Allowed:
+		g.deny(w, r, &d, limits)
+	case !turnComes(r.Context(), d.Delay):
+		refuse(w, r, newProblem(http.StatusServiceUnavailable, "the time given to this request ends before its turn comes; send fewer at once"))
+	default:
+		next.ServeHTTP(w, r)
+	}
+}

@@ -1,0 +1,114 @@
+package httpapi
+
+import (
+	"log/slog"
+	"net/http"
+
+	"github.com/murmurate/murmurate/policy"
+)
+
+// Option changes what a [Middleware] does.
+type Option func(*settings)
+
+// settings are the options of one middleware.
+type settings struct {
+	named  bool // only the policy of this name
+	policy string
+	cost   func(*http.Request) int64
+	skip   func(*http.Request) bool
+	denied http.Handler
+	mode   *policy.Unreachable
+	fields Fields
+	log    *slog.Logger
+}
+
+func newSettings(opts []Option) settings {
+	s := settings{
+		fields: Fields{Dialects: []Dialect{IETF, Legacy}},
+		log:    slog.New(slog.DiscardHandler),
+	}
+	for _, opt := range opts {
+		if opt != nil {
+			opt(&s)
+		}
+	}
+	return s
+}
+
+// fault says what to change in the settings, or nothing.
+func (s *settings) fault() string {
+	if s.mode != nil {
+		if _, known := policy.ParseUnreachable(s.mode.String()); !known {
+			return "WithFailureMode needs policy.Local, policy.Allow or policy.Deny"
+		}
+	}
+	if err := s.fields.Validate(); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// WithPolicy applies the policy of the given name and no other. Without it
+// every policy of the node applies to every request.
+func WithPolicy(name string) Option {
+	return func(s *settings) { s.named, s.policy = true, name }
+}
+
+// WithCost charges each request what cost returns instead of the policy's
+// default cost. 0 is free: the request passes unchecked, and its answer tells
+// nothing of limits. A negative cost is a fault of the program and answered
+// with 500. cost must be safe for concurrent use and should not read the
+// body. Nil: the policy's default.
+func WithCost(cost func(*http.Request) int64) Option {
+	return func(s *settings) { s.cost = cost }
+}
+
+// WithSkip lets the requests pass unchecked for which skip returns true, such
+// as health checks. It must be safe for concurrent use. Nil: none.
+func WithSkip(skip func(*http.Request) bool) Option {
+	return func(s *settings) { s.skip = skip }
+}
+
+// WithDenied has h answer denied requests instead of the problem that the
+// middleware writes. The RateLimit fields, Retry-After and Cache-Control are
+// set already, the status is h's to choose, and [DecisionFrom] tells who
+// denied. Nil: the problem.
+func WithDenied(h http.Handler) Option {
+	return func(s *settings) { s.denied = h }
+}
+
+// WithFailureMode says what happens while the node that counts cannot be
+// asked, in place of what the policies say.
+func WithFailureMode(mode policy.Unreachable) Option {
+	return func(s *settings) { s.mode = &mode }
+}
+
+// WithDialects chooses the fields that tell clients about their limits.
+// None: only Retry-After on denials. Without this option they are IETF and
+// Legacy.
+func WithDialects(dialects ...Dialect) Option {
+	return func(s *settings) { s.fields.Dialects = dialects }
+}
+
+// WithRetryAfterDate writes Retry-After as a date instead of seconds.
+func WithRetryAfterDate() Option {
+	return func(s *settings) { s.fields.RetryAfterDate = true }
+}
+
+// WithJitter makes Retry-After longer by a random part of itself, up to
+// fraction: 0 to MaxJitter. It keeps clients that were denied together from
+// coming back together.
+func WithJitter(fraction float64) Option {
+	return func(s *settings) { s.fields.Jitter = fraction }
+}
+
+// WithLogger tells log what is wrong with how the middleware is used, the
+// first time that it matters. Keys never appear in it. Denials are not
+// logged, and outages by the node. Nil: nothing is logged.
+func WithLogger(log *slog.Logger) Option {
+	return func(s *settings) {
+		if log != nil {
+			s.log = log
+		}
+	}
+}

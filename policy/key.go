@@ -1,0 +1,110 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// KeyKind is where a part of a key came from. It is part of the counter's
+// identity: a header that holds an address is not that address.
+type KeyKind string
+
+// The kinds of parts that are taken from a request.
+const (
+	KeyIP      KeyKind = "ip"      // the client's address, as a prefix
+	KeyHeader  KeyKind = "header"  // a header field, by its name in lower case
+	KeyCookie  KeyKind = "cookie"  // a cookie, by its name
+	KeyPath    KeyKind = "path"    // a segment of the path, by the name of its wildcard
+	KeyPattern KeyKind = "pattern" // the pattern of the route
+	KeyMethod  KeyKind = "method"  // the method
+	KeyHost    KeyKind = "host"    // the host asked for
+	KeyFunc    KeyKind = "func"    // what a function of the operator's made of the request
+)
+
+// keyKinds are all words that a joined key can begin with. The last three
+// are reserved, so that a plain key never has to change when they come.
+var keyKinds = []KeyKind{
+	KeyIP, KeyHeader, KeyCookie, KeyPath, KeyPattern, KeyMethod, KeyHost, KeyFunc,
+	"query", "attr", "global",
+}
+
+// KeyPart is one part of a key.
+type KeyPart struct {
+	// Kind is where Value came from.
+	Kind KeyKind
+	// Name tells the parts of one kind apart, such as the header's name.
+	// Empty where the kind has only one.
+	Name string
+	// Value is what the request has there. Empty: it has nothing, and shares
+	// the counter of all requests that do not.
+	Value string
+}
+
+// JoinKey makes one key of parts, such as
+//
+//	header:x-api-key=secret&path:tenant=acme
+//
+// Different parts never give the same key: '&' and '%' in names and values,
+// and '=' in names, are written as %XX, as are control characters and bytes
+// that are not UTF-8. The key is therefore always valid UTF-8. It can be
+// longer than MaxKeyBytes. A part without value is written without '=', which
+// no value can bring about.
+func JoinKey(parts ...KeyPart) string {
+	var b strings.Builder
+	for i, p := range parts {
+		if i > 0 {
+			b.WriteByte('&')
+		}
+		b.WriteString(string(p.Kind))
+		if p.Name != "" {
+			b.WriteByte(':')
+			escape(&b, p.Name, '=')
+		}
+		if p.Value != "" {
+			b.WriteByte('=')
+			escape(&b, p.Value, '&')
+		}
+	}
+	return b.String()
+}
+
+// PlainKey makes a key of a value that the operator's own code made: the
+// value as it is, so that the key can be looked up by it. Only a value that
+// JoinKey could have made, and the empty one, are joined as of KeyFunc, so
+// that nobody can name another's counter.
+func PlainKey(value string) string {
+	if value == "" || joined(value) {
+		return JoinKey(KeyPart{Kind: KeyFunc, Value: value})
+	}
+	return value
+}
+
+// joined reports whether JoinKey could have made key, or another version of it.
+func joined(key string) bool {
+	kind := key
+	if end := strings.IndexAny(key, ":=&"); end >= 0 {
+		kind = key[:end]
+	}
+	return slices.Contains(keyKinds, KeyKind(kind))
+}
+
+// escape appends s with %XX for what would be read otherwise, extra included.
+func escape(b *strings.Builder, s string, extra byte) {
+	const digits = "0123456789ABCDEF"
+	for i := 0; i < len(s); {
+		c, size := s[i], 1
+		if c >= utf8.RuneSelf {
+			_, size = utf8.DecodeRuneInString(s[i:])
+		}
+		switch {
+		case size > 1, c >= ' ' && c < 0x7f && c != '%' && c != '&' && c != extra:
+			b.WriteString(s[i : i+size])
+		default: // a byte of no rune has size 1
+			b.WriteByte('%')
+			b.WriteByte(digits[c>>4])
+			b.WriteByte(digits[c&15])
+		}
+		i += size
+	}
+}
