@@ -192,13 +192,19 @@ func cluster(t *testing.T, size int, each setup) []*node {
 	return nodes
 }
 
-// eventually polls for a state that must come.
+// eventually polls for a state of the node that must come.
 func (n *node) eventually(what string, holds func() bool) {
 	n.t.Helper()
+	eventually(n.t, n.name+" to "+what, holds)
+}
+
+// eventually polls for a state that must come.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
 	deadline := time.Now().Add(patience)
 	for !holds() {
 		if time.Now().After(deadline) {
-			n.t.Fatalf("%s did not %s within %v", n.name, what, patience)
+			t.Fatalf("waited %v for %s", patience, what)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}

@@ -6,6 +6,7 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"time"
 
 	"github.com/murmurate/murmurate"
@@ -77,20 +78,31 @@ func ExampleByFunc() {
 	// 100 <nil>
 }
 
-// The other side refuses the first request and says when to come back.
-// Transport waits for as long and sends it again.
+// Calls go out at our own rate, here two at once and then one a second. The
+// other side refuses the first one and says when to come back: Transport waits
+// for as long and sends it again.
 func ExampleTransport() {
-	requests := 0
+	ctx := context.Background()
+	policies, err := policy.NewSet(policy.Policy{Name: "outgoing", Limits: []limiter.Limit{limiter.PerSecond(1).WithBurst(2)}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	node, err := murmurate.Start(ctx, murmurate.Options{Alone: true, Policies: policies})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer node.Close(ctx)
+
+	var requests atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if requests++; requests == 1 {
+		if requests.Add(1) == 1 {
 			w.Header().Set("Retry-After", "1")
 			w.WriteHeader(http.StatusTooManyRequests)
 		}
 	}))
 	defer other.Close()
 
-	// With Node and Policy set, requests wait for a limit of ours too.
-	client := http.Client{Transport: &httpapi.Transport{MaxWait: 10 * time.Second}}
+	client := http.Client{Transport: &httpapi.Transport{Node: node, Policy: "outgoing"}}
 	defer client.CloseIdleConnections()
 	answer, err := client.Get(other.URL)
 	if err != nil {
@@ -98,6 +110,6 @@ func ExampleTransport() {
 		return
 	}
 	defer answer.Body.Close()
-	fmt.Println(answer.StatusCode, "after", requests, "requests")
+	fmt.Println(answer.StatusCode, "after", requests.Load(), "requests")
 	// Output: 200 after 2 requests
 }
