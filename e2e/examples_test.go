@@ -151,3 +151,20 @@ func TestExampleNodeScriptWaitsAsTold(t *testing.T) {
 		t.Errorf("it said:\n%s", said)
 	}
 }
+
+// The README shows the quickstart whole, and it is the program that runs.
+func TestReadmeShowsTheQuickstart(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("../examples/quickstart/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, program, _ := strings.Cut(string(source), "\npackage main\n")
+	if !strings.Contains(string(readme), "```go\npackage main\n"+program+"```\n") {
+		t.Error("README.md does not show examples/quickstart/main.go as it is")
+	}
+}
