@@ -33,8 +33,10 @@ var scratches = sync.Pool{New: func() any { return new(scratch) }}
 //
 // policy.ErrInput: r is wrong, nothing was decided or charged, and the
 // Decision is empty. Any other error (cluster.ErrUnreachable,
-// limiter.ErrFull) says why the owner did not decide; the Decision is then
-// the failure mode's, and ignoring the error is safe.
+// limiter.ErrFull, ErrClosed) says why the owner did not decide; the Decision
+// is then the failure mode's, and ignoring the error is safe. Only a caller
+// who left (ctx was cancelled, with whatever cause) is denied whatever the
+// failure mode says: to leave must not be a way around a limit.
 func (n *Node) Check(ctx context.Context, r policy.Request) (policy.Decision, error) {
 	op := limiter.Take
 	if r.Peek {
@@ -103,11 +105,17 @@ func (n *Node) do(ctx context.Context, op limiter.Op, r *policy.Request) (policy
 	if r.OnUnreachable != nil {
 		mode = *r.OnUnreachable
 	}
-	err = n.router.Do(ctx, &s.call, s.results)
-	if err != nil {
-		if ctx.Err() == nil { // else the caller left, which says nothing of the owner
-			n.outages.report(n.view().OwnerID(s.call.Subject), err)
-		}
+	if n.hasEnded() {
+		err = ErrClosed
+	} else {
+		err = n.router.Do(ctx, &s.call, s.results)
+	}
+	switch {
+	case err == nil:
+	case errors.Is(ctx.Err(), context.Canceled): // says nothing of the owner
+		n.failureMode(policy.Deny, err, s)
+	default:
+		n.outages.report(n.view().OwnerID(s.call.Subject), err)
 		n.failureMode(mode, err, s)
 	}
 	d := plan.Decide(r.Cost, s.results)
@@ -127,7 +135,9 @@ func (n *Node) failureMode(mode policy.Unreachable, cause error, s *scratch) {
 		return
 	case policy.Local:
 		// An owner without room was reached: a share would be spent beside it.
-		if !errors.Is(cause, limiter.ErrFull) && n.share.Do(&s.call, s.results) == nil {
+		// A node that has left has none.
+		none := errors.Is(cause, limiter.ErrFull) || errors.Is(cause, ErrClosed)
+		if !none && n.share.Do(&s.call, s.results) == nil {
 			return
 		}
 	case policy.Deny:

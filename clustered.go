@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -186,8 +187,9 @@ func (o *Options) advertised(listening net.Addr) string {
 
 // listenError says which setting moves a listener that could not open.
 func listenError(err error, setting, addr string) error {
+	where := fmt.Sprintf("Options.%s%s, cluster.%s or --%s", strings.ToUpper(setting[:1]), setting[1:], setting, setting)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("the %s address %s is in use by another process: choose another with cluster.%s or --%s: %w", setting, addr, setting, setting, err)
+		return fmt.Errorf("the %s address %s is in use by another process: choose another with %s: %w", setting, addr, where, err)
 	}
-	return fmt.Errorf("cannot listen on the %s address %s (cluster.%s, --%s): %w", setting, addr, setting, setting, err)
+	return fmt.Errorf("cannot listen on the %s address %s (%s): %w", setting, addr, where, err)
 }

@@ -1,6 +1,7 @@
 package murmurate_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -158,4 +159,51 @@ func ownedBy(t testing.TB, node *murmurate.Node, policyName string) string {
 	}
 	t.Fatal("the node owns nothing")
 	return ""
+}
+
+// A closed node counts nothing: whatever it would admit, others would too.
+func TestAfterCloseTheFailureModeDecides(t *testing.T) {
+	t.Parallel()
+	limits := []limiter.Limit{limiter.PerHour(100)}
+	set := policies(t,
+		policy.Policy{Name: "local", Limits: limits},
+		policy.Policy{Name: "allow", Limits: limits, OnUnreachable: policy.Allow},
+		policy.Policy{Name: "deny", Limits: limits, OnUnreachable: policy.Deny},
+	)
+	for _, alone := range []bool{true, false} {
+		node := start(t, murmurate.Options{Alone: alone, Gossip: "127.0.0.1:0", Peer: "127.0.0.1:0", Policies: set})
+		if err := node.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for name, source := range map[string]limiter.Source{
+			"local": limiter.SourceFailClosed, "allow": limiter.SourceFailOpen, "deny": limiter.SourceFailClosed,
+		} {
+			d, err := node.Allow(t.Context(), name, "k")
+			if !errors.Is(err, murmurate.ErrClosed) || d.Source != source || d.Allowed != (name == "allow") {
+				t.Errorf("alone %v, %s: %v, %+v", alone, name, err, d)
+			}
+		}
+	}
+}
+
+// To cancel a check is no way around a limit, whatever the failure mode.
+func TestWhoLeavesIsNotAdmitted(t *testing.T) {
+	t.Parallel()
+	nodes := nodes(t, 2, policies(t,
+		policy.Policy{Name: "local", Limits: []limiter.Limit{limiter.PerHour(100)}},
+		policy.Policy{Name: "allow", Limits: []limiter.Limit{limiter.PerHour(100)}, OnUnreachable: policy.Allow},
+	))
+	for _, name := range []string{"local", "allow"} {
+		key := ownedBy(t, nodes[1], name)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range 20 {
+			if d, err := nodes[0].Allow(ctx, name, key); !errors.Is(err, context.Canceled) || d.Allowed || d.Source != limiter.SourceFailClosed {
+				t.Fatalf("%s: %v, %+v", name, err, d)
+			}
+		}
+		if d, err := nodes[0].Allow(t.Context(), name, key); err != nil || d.Remaining != 99 {
+			t.Errorf("%s: %v, %+v", name, err, d)
+		}
+	}
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"sync"
+	"sync/atomic"
 
 	"github.com/murmurate/murmurate/cluster"
 	"github.com/murmurate/murmurate/limiter"
@@ -30,10 +30,11 @@ type Node struct {
 
 	queues waitQueues
 
+	closes   atomic.Bool   // somebody has called Close
 	closing  chan struct{} // closed when Close begins
-	close    sync.Once
-	closed   error
-	teardown []release // ended last in, first out
+	ended    chan struct{} // closed when Close is done
+	closed   error         // what Close returns, once ended
+	teardown []release     // ended last in, first out
 }
 
 // release ends one thing that Start began.
@@ -57,7 +58,7 @@ func Start(ctx context.Context, o Options) (*Node, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	n := &Node{options: o, clock: cluster.NewClock(), outages: outages{log: o.Logger}, closing: make(chan struct{})}
+	n := &Node{options: o, clock: cluster.NewClock(), outages: outages{log: o.Logger}, closing: make(chan struct{}), ended: make(chan struct{})}
 	if err := n.start(ctx); err != nil {
 		_ = n.Close(ctx) // what had begun; the error that matters is err
 		return nil, err
@@ -101,18 +102,32 @@ func (n *Node) startAlone() error {
 
 // Close drains the node: it leaves the cluster, so that others take over its
 // keys, finishes what it has begun, and ends within ctx. Later calls return
-// what the first one did.
+// what the first one did. Whoever still checks is told ErrClosed, so a server
+// ends before its node: Drain, then the server's Shutdown, then Close.
 func (n *Node) Close(ctx context.Context) error {
-	n.close.Do(func() {
-		close(n.closing)
-		for i := len(n.teardown) - 1; i >= 0; i-- {
-			r := n.teardown[i]
-			if err := r.end(ctx); err != nil && n.closed == nil {
-				n.closed = fmt.Errorf("closing the %s: %w", r.name, err)
-			}
+	if !n.closes.CompareAndSwap(false, true) {
+		<-n.ended // not a lock: a test's virtual time goes on meanwhile
+		return n.closed
+	}
+	defer close(n.ended)
+	close(n.closing)
+	for i := len(n.teardown) - 1; i >= 0; i-- {
+		r := n.teardown[i]
+		if err := r.end(ctx); err != nil && n.closed == nil {
+			n.closed = fmt.Errorf("closing the %s: %w", r.name, err)
 		}
-	})
+	}
 	return n.closed
+}
+
+// hasEnded reports whether Close is done.
+func (n *Node) hasEnded() bool {
+	select {
+	case <-n.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // onClose registers the release of something that has just begun.

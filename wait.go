@@ -10,11 +10,13 @@ import (
 	"github.com/murmurate/murmurate/policy"
 )
 
-// Errors of Wait, matched with errors.Is.
+// Errors, matched with errors.Is.
 var (
-	// ErrNever means that the request costs more than a limit can ever hold.
+	// ErrNever is that of Wait and means that the request costs more than a limit can ever hold.
 	ErrNever = errors.New("murmurate: the request can never pass: it costs more than the limit holds")
-	// ErrClosed means that the node was closed meanwhile.
+	// ErrClosed means that the node is closed, or was meanwhile. Check and its
+	// like return it too, with what the failure mode decides; a share is spent
+	// no more.
 	ErrClosed = errors.New("murmurate: the node is closed")
 )
 
@@ -56,17 +58,19 @@ func (n *Node) WaitN(ctx context.Context, policyName, key string, units int64) (
 
 func (n *Node) wait(ctx context.Context, r policy.Request) (policy.Decision, error) {
 	plan, err := n.options.Policies.Resolve(&r)
+	if err == nil {
+		err = n.over(ctx)
+	}
 	if err != nil {
 		return policy.Decision{}, err
 	}
 	w := waiter{node: n, request: r, delays: plan.Delays()}
-	leave, err := n.queues.join(ctx, n.closing, queueKey{r.Policy, r.Key})
-	if err != nil {
-		return policy.Decision{}, err
-	}
-	d, err := w.admitted(ctx)
-	leave() // whoever is admitted waits for the turn beside the others
-	if err == nil {
+	d, err := w.inTurn(ctx, queueKey{r.Policy, r.Key})
+	switch {
+	case err != nil:
+	case r.Peek:
+		d.Cost, d.Delay = 0, 0
+	default:
 		err = n.pause(ctx, d.Delay)
 	}
 	d.Allowed = err == nil
@@ -78,6 +82,24 @@ type waiter struct {
 	node    *Node
 	request policy.Request
 	delays  bool // an admission may come with one
+}
+
+// inTurn waits for those who came before, and then until the request is
+// admitted.
+func (w *waiter) inTurn(ctx context.Context, key queueKey) (policy.Decision, error) {
+	place := w.node.queues.enter(key)
+	defer place.leave() // whoever is admitted waits out a delay beside the others
+	if !place.first() {
+		if d := w.look(ctx); ctx.Err() == nil {
+			if err := hopeless(ctx, &d); err != nil {
+				return d, err
+			}
+		}
+		if err := place.wait(ctx, w.node.closing); err != nil {
+			return w.look(ctx), err
+		}
+	}
+	return w.admitted(ctx)
 }
 
 // admitted asks until the request is admitted.
@@ -161,6 +183,16 @@ func retryAfter(d *policy.Decision) time.Duration {
 		return closedRetry
 	}
 	return d.RetryAfter
+}
+
+// over returns why nobody waits any more, or nil.
+func (n *Node) over(ctx context.Context) error {
+	select {
+	case <-n.closing:
+		return ErrClosed
+	default:
+		return ctx.Err()
+	}
 }
 
 // pause waits for d, or returns why it did not.

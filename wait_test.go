@@ -144,8 +144,9 @@ func TestWaitGivesUpWhenItIsPlain(t *testing.T) {
 	})
 }
 
-// Of two who wait, the second gives up while the first is at the head.
-func TestWaiterInTheQueueGivesUp(t *testing.T) {
+// Of several who wait, those behind the first give up when they have to, and
+// at once where waiting cannot help.
+func TestWaitersInTheQueueGiveUp(t *testing.T) {
 	onVirtualTime(t, func(t *testing.T, n *murmurate.Node) {
 		if _, err := n.Wait(t.Context(), "daily", "k"); err != nil {
 			t.Fatal(err)
@@ -156,14 +157,45 @@ func TestWaiterInTheQueueGivesUp(t *testing.T) {
 			first <- err
 		}()
 		synctest.Wait()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
+		leaving, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Minute, cancel)
+		short, cancelShort := context.WithTimeout(t.Context(), time.Minute)
+		defer cancelShort()
+		for name, row := range map[string]struct {
+			ctx   context.Context
+			units int64
+			want  error
+		}{
+			"a deadline before":  {short, 1, context.DeadlineExceeded},
+			"more than it holds": {t.Context(), 2, murmurate.ErrNever},
+		} {
+			begin := time.Now()
+			if d, err := n.WaitN(row.ctx, "daily", "k", row.units); !errors.Is(err, row.want) || d.Allowed || d.Limit != 1 || time.Since(begin) != 0 {
+				t.Errorf("%s: %v after %v, %+v", name, err, time.Since(begin), d)
+			}
+		}
 		begin := time.Now()
-		if _, err := n.Wait(ctx, "daily", "k"); !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) != time.Minute {
-			t.Errorf("the second: %v after %v", err, time.Since(begin))
+		if d, err := n.Wait(leaving, "daily", "k"); !errors.Is(err, context.Canceled) || d.Allowed || time.Since(begin) != time.Minute {
+			t.Errorf("leaving: %v after %v", err, time.Since(begin))
 		}
 		if err := <-first; err != nil {
 			t.Errorf("the first: %v", err)
+		}
+	})
+}
+
+// Cost 0 asks, and is never told to wait for a turn.
+func TestWaitForNothingDoesNotWait(t *testing.T) {
+	onVirtualTime(t, func(t *testing.T, n *murmurate.Node) {
+		for range 3 {
+			if _, err := n.Allow(t.Context(), "queue", "k"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		begin := time.Now()
+		d, err := n.WaitN(t.Context(), "queue", "k", 0)
+		if err != nil || d.Cost != 0 || d.Delay != 0 || time.Since(begin) != 0 {
+			t.Errorf("%v after %v, %+v", err, time.Since(begin), d)
 		}
 	})
 }
@@ -206,6 +238,11 @@ func TestWaitEndsWithTheNode(t *testing.T) {
 		for range 2 {
 			if err := <-waiting; !errors.Is(err, murmurate.ErrClosed) {
 				t.Errorf("a wait ended with %v", err)
+			}
+		}
+		for range 50 {
+			if _, err := n.Wait(t.Context(), "bucket", "k"); !errors.Is(err, murmurate.ErrClosed) {
+				t.Fatalf("a wait after Close: %v", err)
 			}
 		}
 	})

@@ -22,47 +22,62 @@ type waitQueue struct {
 	members int // guarded by waitQueues.mu
 }
 
-// join returns when the caller is the first in the queue of key, who then
-// leaves it with leave, or with an error when ctx ends or closing is closed.
-func (q *waitQueues) join(ctx context.Context, closing <-chan struct{}, key queueKey) (leave func(), err error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	own := q.enter(key)
-	select {
-	case own.head <- struct{}{}:
-		return func() {
-			<-own.head
-			q.exit(key, own)
-		}, nil
-	case <-ctx.Done():
-		err = ctx.Err()
-	case <-closing:
-		err = ErrClosed
-	}
-	q.exit(key, own)
-	return nil, err
+// place is that of one who waits. It must be left.
+type place struct {
+	queues *waitQueues
+	key    queueKey
+	queue  *waitQueue
+	held   bool // it is the first
 }
 
-func (q *waitQueues) enter(key queueKey) *waitQueue {
+// enter puts the caller at the end of the queue of key.
+func (q *waitQueues) enter(key queueKey) *place {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	own := q.byKey[key]
-	if own == nil {
+	queue := q.byKey[key]
+	if queue == nil {
 		if q.byKey == nil {
 			q.byKey = make(map[queueKey]*waitQueue)
 		}
-		own = &waitQueue{head: make(chan struct{}, 1)}
-		q.byKey[key] = own
+		queue = &waitQueue{head: make(chan struct{}, 1)}
+		q.byKey[key] = queue
 	}
-	own.members++
-	return own
+	queue.members++
+	return &place{queues: q, key: key, queue: queue}
 }
 
-func (q *waitQueues) exit(key queueKey, own *waitQueue) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if own.members--; own.members == 0 {
-		delete(q.byKey, key)
+// first takes the first place if nobody has it.
+func (p *place) first() bool {
+	select {
+	case p.queue.head <- struct{}{}:
+		p.held = true
+	default:
+	}
+	return p.held
+}
+
+// wait returns when the caller is the first, or with an error when ctx ends
+// or closing is closed.
+func (p *place) wait(ctx context.Context, closing <-chan struct{}) error {
+	select {
+	case p.queue.head <- struct{}{}:
+		p.held = true
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-closing:
+		return ErrClosed
+	}
+}
+
+// leave lets the next one be the first, if the caller was.
+func (p *place) leave() {
+	if p.held {
+		<-p.queue.head
+	}
+	p.queues.mu.Lock()
+	defer p.queues.mu.Unlock()
+	if p.queue.members--; p.queue.members == 0 {
+		delete(p.queues.byKey, p.key)
 	}
 }

@@ -3,15 +3,16 @@ package policy
 // Combine makes one decision of those that several policies came to on one
 // request. It is that of the policy closest to denying: a denial, and among
 // denials the one with the longest wait, before an admission with the fewest
-// remaining. Policy, Cost, Shadow and OnUnreachable are that policy's. Limits
-// are those of all, in order. An admission waits for the slowest (Delay), and
-// its Source is the weakest of all.
+// remaining. A policy in shadow stands back behind one that is not. Policy,
+// Cost, Shadow and OnUnreachable are that policy's. Limits are those of all,
+// in order. An admission waits for the slowest (Delay), and its Source is the
+// weakest of all.
 func Combine(first Decision, others ...Decision) Decision {
 	d, delay, source := first, first.Delay, first.Source
 	limits := first.Limits[:len(first.Limits):len(first.Limits)] // appending copies
 	for i := range others {
 		other := &others[i]
-		if Closer(&other.Result, &d.Result) {
+		if d.Shadow && !other.Shadow || d.Shadow == other.Shadow && Closer(&other.Result, &d.Result) {
 			d = *other
 		}
 		delay, source = max(delay, other.Delay), max(source, other.Source)

@@ -16,8 +16,8 @@ type Decision struct {
 	Policy string
 	// Cost is the units that were asked for.
 	Cost int64
-	// Shadow is set when the policy only observes: Allowed is then true and
-	// RetryAfter 0 whatever Limits say.
+	// Shadow is set when the policy only observes: Allowed is then true,
+	// RetryAfter and Delay are 0, whatever Limits say.
 	Shadow bool
 	// OnUnreachable is the failure mode that was in force.
 	OnUnreachable Unreachable
@@ -32,6 +32,8 @@ type LimitResult struct {
 	Name string
 	// Window is the limit's period.
 	Window time.Duration
+	// Shadow is set when the limit's policy only observes.
+	Shadow bool
 }
 
 // Outcome is what one Request of several came to.
@@ -46,11 +48,12 @@ type Outcome struct {
 // UnitRequests is the unit that limits count.
 const UnitRequests = "requests"
 
-// DeniedBy names every limit that denied, in configured order.
+// DeniedBy names every limit that denied, in configured order. Where policies
+// were combined, those in shadow are left out beside others.
 func (d *Decision) DeniedBy() []string {
 	var names []string
 	for i := range d.Limits {
-		if !d.Limits[i].Allowed {
+		if d.denied(&d.Limits[i]) {
 			names = append(names, d.Limits[i].Name)
 		}
 	}
@@ -61,12 +64,14 @@ func (d *Decision) DeniedBy() []string {
 // Allowed says.
 func (d *Decision) Denied() bool {
 	for i := range d.Limits {
-		if !d.Limits[i].Allowed {
+		if d.denied(&d.Limits[i]) {
 			return true
 		}
 	}
 	return false
 }
+
+func (d *Decision) denied(l *LimitResult) bool { return !l.Allowed && (d.Shadow || !l.Shadow) }
 
 // Decide folds the results of one call, in the order of [Plan.Charges], into
 // a Decision. cost is as given to Charges.
@@ -83,7 +88,7 @@ func (p *Plan) Decide(cost int64, results []limiter.Result) Decision {
 	}
 	closest, source := &results[0], limiter.SourceOwner
 	for i := range results {
-		d.Limits[i] = LimitResult{Result: results[i], Name: p.names[i], Window: p.policy.Limits[i].Period}
+		d.Limits[i] = LimitResult{Result: results[i], Name: p.names[i], Window: p.policy.Limits[i].Period, Shadow: d.Shadow}
 		source = max(source, results[i].Source)
 		if Closer(&results[i], closest) {
 			closest = &results[i]
@@ -92,12 +97,12 @@ func (p *Plan) Decide(cost int64, results []limiter.Result) Decision {
 	d.Result = *closest
 	d.Source = source
 	switch {
+	case d.Shadow: // nobody is told to wait
+		d.Allowed, d.RetryAfter, d.Delay = true, 0, 0
 	case d.Allowed: // every limit takes the call, so it waits for the slowest
 		for i := range results {
 			d.Delay = max(d.Delay, results[i].Delay)
 		}
-	case d.Shadow:
-		d.Allowed, d.RetryAfter = true, 0
 	}
 	return d
 }

@@ -1,10 +1,6 @@
 package policy
 
-import (
-	"slices"
-
-	"github.com/murmurate/murmurate/limiter"
-)
+import "github.com/murmurate/murmurate/limiter"
 
 // Plan is a policy made ready for charging. It is immutable and shared.
 type Plan struct {
@@ -38,10 +34,9 @@ func (p *Plan) Namespace() string { return p.policy.Name }
 // OnUnreachable is the policy's failure mode.
 func (p *Plan) OnUnreachable() Unreachable { return p.policy.OnUnreachable }
 
-// Delays reports whether a limit can tell an admitted request to wait for
-// its turn.
+// Delays is that of the policy.
 func (p *Plan) Delays() bool {
-	return slices.ContainsFunc(p.charge, func(c limiter.Charge) bool { return c.Limit.Algorithm == limiter.LeakyBucket })
+	return p.policy.Delays()
 }
 
 // Charges appends to buf what a request of the given cost is charged. Cost 0
