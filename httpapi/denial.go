@@ -81,7 +81,7 @@ func badKey(err error) *problem {
 	if input, ok := errors.AsType[*policy.InputError](err); ok {
 		detail = input.Detail
 	}
-	return newProblem(http.StatusBadRequest, "the key of this request "+detail)
+	return newProblem(http.StatusBadRequest, "the key of this request (what tells it apart, with where that was found) "+detail)
 }
 
 // misuseOf says what to change after the node found a check to be wrong,

@@ -19,6 +19,7 @@ type limitFields struct {
 	retryAfter time.Duration // limiter.Never: waiting does not help
 	allowed    bool
 	uncounted  bool // nobody counted: what remains is not known
+	shadow     bool // it only observes
 }
 
 // fieldsOf appends the limits of d to buf.
@@ -34,6 +35,7 @@ func fieldsOf(buf []limitFields, d *policy.Decision) []limitFields {
 			retryAfter: l.RetryAfter,
 			allowed:    l.Allowed,
 			uncounted:  l.Source == limiter.SourceFailOpen || l.Source == limiter.SourceFailClosed,
+			shadow:     l.Shadow,
 		})
 	}
 	return buf
@@ -72,7 +74,8 @@ func (l *limitFields) until() (seconds int64, ok bool) {
 
 // closest is the limit that is closest to denying: as for the numbers at the
 // top of a decision, a denial comes before an admission, the longer wait
-// before the shorter, fewer remaining before more. nil: none was counted.
+// before the shorter, fewer remaining before more. Limits in shadow stand back
+// behind others. nil: none was counted.
 func closest(limits []limitFields) *limitFields {
 	var found *limitFields
 	for i := range limits {
@@ -85,6 +88,9 @@ func closest(limits []limitFields) *limitFields {
 }
 
 func (l *limitFields) closer(than *limitFields) bool {
+	if l.shadow != than.shadow {
+		return than.shadow
+	}
 	if l.allowed != than.allowed {
 		return than.allowed
 	}

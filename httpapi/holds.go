@@ -5,8 +5,13 @@ import (
 	"time"
 )
 
-// maxHolds bounds how many keys are held back at once.
-const maxHolds = 1024
+const (
+	// maxHolds bounds how many keys are held back at once.
+	maxHolds = 1024
+	// maxHold bounds for how long one answer can hold a key back: some say
+	// thousands of years.
+	maxHold = time.Hour
+)
 
 // holds remembers until when the other side takes no requests, by key. The
 // zero value holds nothing.
@@ -21,7 +26,7 @@ func (h *holds) set(key string, now time.Time, pause time.Duration) {
 	if pause <= 0 {
 		return
 	}
-	until := now.Add(pause)
+	until := now.Add(min(pause, maxHold))
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if until.Before(h.until[key]) {

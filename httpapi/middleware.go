@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"sync"
 
+	"github.com/murmurate/murmurate/limiter"
 	"github.com/murmurate/murmurate/policy"
 )
 
@@ -139,10 +140,15 @@ func (g *gate) answer(w http.ResponseWriter, r *http.Request, next http.Handler,
 	limits := shownLimits(decisions)
 	g.writer.writeLimits(w.Header(), d.Policy, limits)
 	r = r.WithContext(withDecision(r.Context(), &all))
+	behind := late(r.Context(), d.Delay)
 	switch {
 	case !d.Allowed:
 		g.deny(w, r, &d, limits)
+	case d.Source != limiter.SourceOwner && r.Context().Err() != nil:
+		// To leave, or to bring too little time, must not open the limiter.
+		refuse(w, r, newProblem(http.StatusServiceUnavailable, "the time given to this request ended before the limiter could decide"))
 	case !turnComes(r.Context(), d.Delay):
+		g.writer.writeWait(w.Header(), behind)
 		refuse(w, r, newProblem(http.StatusServiceUnavailable, "the time given to this request ends before its turn comes; send fewer at once"))
 	default:
 		next.ServeHTTP(w, r)

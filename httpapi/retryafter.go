@@ -30,10 +30,19 @@ func retryAfter(limits []limitFields) int64 {
 // writeRetryAfter says when a denied call may be tried again, if waiting
 // helps.
 func (f *fieldWriter) writeRetryAfter(h http.Header, limits []limitFields) {
-	seconds := retryAfter(limits)
-	if seconds == never {
-		return
+	if seconds := retryAfter(limits); seconds != never {
+		f.writeSeconds(h, seconds)
 	}
+}
+
+// writeWait says when to try again what came too early by wait, if it did.
+func (f *fieldWriter) writeWait(h http.Header, wait time.Duration) {
+	if wait > 0 {
+		f.writeSeconds(h, ceil(wait, time.Second))
+	}
+}
+
+func (f *fieldWriter) writeSeconds(h http.Header, seconds int64) {
 	if f.jitter > 0 {
 		most := int64(float64(seconds) * f.jitter)
 		seconds += rand.Int64N(most + 1) //nolint:gosec // it scatters clients and guards nothing

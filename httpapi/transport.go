@@ -18,9 +18,12 @@ const (
 	DefaultMaxWait = time.Minute
 )
 
-// maxDrain is how much of an answer that nobody gets is read, so that its
-// connection can be used again.
-const maxDrain = 4 << 10
+// maxDrain is how much of an answer that nobody gets is read, and for how long
+// at most, so that its connection can be used again.
+const (
+	maxDrain     = 4 << 10
+	maxDrainTime = 100 * time.Millisecond
+)
 
 // Waiter lets calls pass at the rate of a limit. It is safe for concurrent
 // use. A *murmurate.Node is one.
@@ -39,8 +42,10 @@ type Waiter interface {
 //
 // All waiting is bounded by the request's context and by MaxWait. A longer
 // Retry-After is returned as the answer that it is, as is the one after the
-// last attempt. A request that would be held longer is not sent, and its error
-// is a [*HeldError].
+// last attempt, or when there is no time left to send again. A request that
+// would be held longer before it is first sent fails with a [*HeldError].
+// Nobody is held for more than an hour after one answer, whatever it says:
+// then a request is sent to see.
 //
 // The zero value sends with http.DefaultTransport, has no limit of its own and
 // honours Retry-After. A Transport is safe for concurrent use, but not for
@@ -73,11 +78,11 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	wait := waiting{transport: t, key: t.key(r), left: t.maxWait()}
+	if err := wait.turn(r.Context()); err != nil {
+		closeBody(r)
+		return nil, err
+	}
 	for attempt, send := 0, r; ; attempt++ {
-		if err := wait.turn(r.Context()); err != nil {
-			closeBody(send)
-			return nil, err
-		}
 		answer, err := t.base().RoundTrip(send)
 		if err != nil {
 			return nil, err
@@ -93,8 +98,22 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		if send, err = again(r); err != nil {
 			return answer, nil //nolint:nilerr // what cannot be sent again has its answer
 		}
+		if err := wait.turn(r.Context()); err != nil {
+			return keep(r.Context(), answer, send, err)
+		}
 		discard(answer)
 	}
+}
+
+// keep returns the answer to a request that is not sent again for want of
+// time, unless its caller has left.
+func keep(ctx context.Context, answer *http.Response, send *http.Request, err error) (*http.Response, error) {
+	closeBody(send)
+	if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+		_ = answer.Body.Close()
+		return nil, err
+	}
+	return answer, nil
 }
 
 // CloseIdleConnections closes those of Base, if it can. It is what
@@ -172,6 +191,8 @@ func closeBody(r *http.Request) {
 
 // discard reads what little there is of an answer and lets go of it.
 func discard(answer *http.Response) {
+	late := time.AfterFunc(maxDrainTime, func() { _ = answer.Body.Close() })
+	defer late.Stop()
 	_, _ = io.CopyN(io.Discard, answer.Body, maxDrain)
 	_ = answer.Body.Close()
 }

@@ -11,7 +11,7 @@ func turnComes(ctx context.Context, delay time.Duration) bool {
 	if delay <= 0 {
 		return true
 	}
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < delay {
+	if late(ctx, delay) > 0 {
 		return false
 	}
 	turn := time.NewTimer(delay)
@@ -22,4 +22,14 @@ func turnComes(ctx context.Context, delay time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
+}
+
+// late is by how much a turn after delay comes too late for ctx, 0 or less if
+// it does not.
+func late(ctx context.Context, delay time.Duration) time.Duration {
+	deadline, limited := ctx.Deadline()
+	if !limited || delay <= 0 {
+		return 0
+	}
+	return delay - time.Until(deadline)
 }
