@@ -1,0 +1,9 @@
+package testcluster_test
+
+import (
+	"testing"
+
+	"github.com/murmurate/murmurate/internal/leak"
+)
+
+func TestMain(m *testing.M) { leak.Main(m) }
