@@ -23,7 +23,7 @@ func placed(n *testcluster.Node) string {
 }
 
 func TestClientsAskAndNeverOwn(t *testing.T) {
-	inBubble(t, testcluster.Options{Policies: []policy.Policy{daily(40)}}, func(t *testing.T, c *testcluster.Cluster) {
+	inBubble(t, testcluster.Options{Policies: []policy.Policy{limited(40)}}, func(t *testing.T, c *testcluster.Cluster) {
 		for i := range 3 {
 			c.Start(fmt.Sprint("n", i+1), testcluster.NodeOptions{})
 		}

@@ -28,24 +28,24 @@ func TestRunGivesAClusterThatCounts(t *testing.T) {
 				t.Errorf("round %d: admitted %d of 500, want 40", round, got)
 			}
 		}
-		time.Sleep(24 * time.Hour)
+		time.Sleep(window)
 		if got := crowd(t, c.Nodes(), "crowd-0", 500); got != 40 {
-			t.Errorf("a day later: admitted %d of 500, want 40", got)
+			t.Errorf("a window later: admitted %d of 500, want 40", got)
 		}
-	}, daily(40))
+	}, limited(40))
 }
 
 func TestLoneNode(t *testing.T) {
 	virtual(t)
 	testcluster.Lone(t, func(t *testing.T, n *murmurate.Node) {
-		for i, wait := range []time.Duration{0, 0, 24 * time.Hour} {
+		for i, wait := range []time.Duration{0, 0, window} {
 			time.Sleep(wait)
 			d, err := n.Check(t.Context(), policy.Request{Policy: "api", Key: "k"})
 			if err != nil || d.Allowed != (i != 1) {
 				t.Errorf("call %d: %v, %+v", i+1, err, d)
 			}
 		}
-	}, daily(1))
+	}, limited(1))
 }
 
 func TestKilledNodeIsMissedAtOnce(t *testing.T) {
@@ -72,7 +72,7 @@ func TestKilledNodeIsMissedAtOnce(t *testing.T) {
 		if d := ask(t, n1, key); d.Source != limiter.SourceOwner || d.Remaining != 29 || n1.Digest() != digest {
 			t.Errorf("after the restart, with empty memory: %+v", d)
 		}
-	}, daily(30))
+	}, limited(30))
 }
 
 func TestRestartOfARunningNode(t *testing.T) {
@@ -83,12 +83,13 @@ func TestRestartOfARunningNode(t *testing.T) {
 			t.Error("it is not another node at the same address")
 		}
 		c.Await(10*time.Second, "it to be back", func() bool { return c.Agree() && c.Connected() })
-	}, daily(30))
+	}, limited(30))
 }
 
 func TestStoppedNodeHandsItsKeysOver(t *testing.T) {
 	running(t, 3, func(t *testing.T, c *testcluster.Cluster) {
-		key := keyOf(t, c.Node("n1"), "n2")
+		n1 := c.Node("n1")
+		key := keyOf(t, n1, "n2")
 		stopped := make(chan time.Duration)
 		go func() {
 			start := time.Now()
@@ -103,7 +104,7 @@ func TestStoppedNodeHandsItsKeysOver(t *testing.T) {
 					t.Errorf("took %v", took)
 				}
 			case <-time.After(time.Millisecond):
-				if d := ask(t, c.Node("n1"), key); d.Source != limiter.SourceOwner {
+				if d := ask(t, n1, key); d.Source != limiter.SourceOwner {
 					t.Fatalf("a check failed meanwhile: %+v", d)
 				}
 			}
@@ -112,11 +113,11 @@ func TestStoppedNodeHandsItsKeysOver(t *testing.T) {
 		if owner, _ := c.Node("n3").OwnerOf("api", key); owner == "n2" {
 			t.Error("it still owns keys")
 		}
-	}, daily(1_000_000))
+	}, limited(1_000_000))
 }
 
 func TestLabelsKeepClustersApart(t *testing.T) {
-	inBubble(t, testcluster.Options{Policies: []policy.Policy{daily(10)}}, func(t *testing.T, c *testcluster.Cluster) {
+	inBubble(t, testcluster.Options{Policies: []policy.Policy{limited(10)}}, func(t *testing.T, c *testcluster.Cluster) {
 		for _, name := range []string{"a1", "b1", "a2", "b2"} {
 			c.Start(name, testcluster.NodeOptions{Label: name[:1]})
 		}
@@ -138,7 +139,7 @@ func TestLabelsKeepClustersApart(t *testing.T) {
 }
 
 func TestSecretKeepsStrangersOut(t *testing.T) {
-	inBubble(t, testcluster.Options{Policies: []policy.Policy{daily(10)}}, func(t *testing.T, c *testcluster.Cluster) {
+	inBubble(t, testcluster.Options{Policies: []policy.Policy{limited(10)}}, func(t *testing.T, c *testcluster.Cluster) {
 		const secret = "correct horse battery staple, and more of it"
 		n1 := c.Start("n1", testcluster.NodeOptions{Secret: secret})
 		n2 := c.Start("n2", testcluster.NodeOptions{Secret: secret})
@@ -155,9 +156,9 @@ func TestSecretKeepsStrangersOut(t *testing.T) {
 }
 
 func TestNodesHaveTheirOwnPolicies(t *testing.T) {
-	inBubble(t, testcluster.Options{Policies: []policy.Policy{daily(10)}}, func(t *testing.T, c *testcluster.Cluster) {
+	inBubble(t, testcluster.Options{Policies: []policy.Policy{limited(10)}}, func(t *testing.T, c *testcluster.Cluster) {
 		n1 := c.Start("n1", testcluster.NodeOptions{})
-		n2 := c.Start("n2", testcluster.NodeOptions{Policies: []policy.Policy{daily(20)}})
+		n2 := c.Start("n2", testcluster.NodeOptions{Policies: []policy.Policy{limited(20)}})
 		c.Await(10*time.Second, "two nodes", func() bool { return c.Agree() && c.Connected() })
 		if a, b := ask(t, n1, "k"), ask(t, n2, "k"); a.Limit != 10 || b.Limit != 20 {
 			t.Errorf("limits %d and %d", a.Limit, b.Limit)
@@ -193,7 +194,7 @@ func TestNodesThatCannotStart(t *testing.T) {
 // Real time, with the race detector if it is there.
 func TestClusterOnRealTime(t *testing.T) {
 	t.Parallel()
-	c := testcluster.New(t, testcluster.Options{Policies: []policy.Policy{daily(40)}, Deadline: 5 * time.Second})
+	c := testcluster.New(t, testcluster.Options{Policies: []policy.Policy{limited(40)}, Deadline: 5 * time.Second})
 	for _, name := range []string{"n1", "n2", "n3"} {
 		c.Start(name, testcluster.NodeOptions{})
 	}

@@ -59,7 +59,7 @@ func TestCutsHeal(t *testing.T) {
 							t.Errorf("%s after the heal: %+v", n.Name(), d)
 						}
 					}
-				}, daily(1000))
+				}, limited(1000))
 			})
 		}
 	}
@@ -94,7 +94,7 @@ func reachesNot(c *testcluster.Cluster, asker, owner string) bool {
 }
 
 func TestCountsAreExactOverABadNetwork(t *testing.T) {
-	o := testcluster.Options{Policies: []policy.Policy{daily(40)}, Seed: 7, Deadline: 10 * time.Second}
+	o := testcluster.Options{Policies: []policy.Policy{limited(40)}, Seed: 7, Deadline: 10 * time.Second}
 	inBubble(t, o, func(t *testing.T, c *testcluster.Cluster) {
 		c.Delay(time.Millisecond, 4*time.Millisecond)
 		c.Loss(0.02)
@@ -135,5 +135,5 @@ func TestSlowNodeIsLate(t *testing.T) {
 				t.Errorf("slow by %v: %v after %v, want %v after %v", tc.slow, d.Source, took, tc.want, tc.took)
 			}
 		}
-	}, daily(1000))
+	}, limited(1000))
 }

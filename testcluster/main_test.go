@@ -40,10 +40,14 @@ func running(t *testing.T, size int, test func(t *testing.T, c *testcluster.Clus
 	testcluster.Run(t, size, test, policies...)
 }
 
-// daily is a policy "api" of count for each key, whatever the time of day.
-func daily(count int64) policy.Policy {
+// window is how long what was spent under the policy of limited stays spent.
+const window = 10 * time.Minute
+
+// limited is a policy "api" of count for each key in a window, which begins
+// with the key's first request.
+func limited(count int64) policy.Policy {
 	return policy.Policy{Name: "api", Limits: []limiter.Limit{
-		{Algorithm: limiter.FixedWindow, Count: count, Period: 24 * time.Hour, Align: limiter.AlignFirst},
+		{Algorithm: limiter.FixedWindow, Count: count, Period: window, Align: limiter.AlignFirst},
 	}}
 }
 
