@@ -33,9 +33,9 @@ func (n *Node) startClustered(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Peer)
+	listener, err := o.listenPeer(ctx)
 	if err != nil {
-		return listenError(err, "peer", o.Peer)
+		return err
 	}
 	if o.Name == "" {
 		o.Name = o.defaultName(listener.Addr())
@@ -48,6 +48,10 @@ func (n *Node) startClustered(ctx context.Context) error {
 	}
 	known := &placement{known: make(chan struct{})}
 	if err := n.listenForPeers(listener, self, known, tlsConfig); err != nil {
+		return err
+	}
+	gossip, err := o.listenGossip()
+	if err != nil {
 		return err
 	}
 	var sessions sync.WaitGroup
@@ -66,9 +70,10 @@ func (n *Node) startClustered(ctx context.Context) error {
 		Shared:        self.Cluster,
 		Connect:       n.connect(self, known, tlsConfig, &sessions),
 		Logger:        o.Logger,
+		Transport:     gossip,
 	})
 	if err != nil {
-		return err
+		return errors.Join(err, shutDown(gossip))
 	}
 	n.view = n.members.View
 	known.set(n.members)
@@ -117,15 +122,17 @@ func (n *Node) listenForPeers(listener net.Listener, self transport.Identity, kn
 // connect opens the sessions of this node, which open counts until they have
 // let go of everything.
 func (n *Node) connect(self transport.Identity, known *placement, tlsConfig *tls.Config, open *sync.WaitGroup) cluster.Connect {
+	dial := n.options.dialPeer()
 	return func(m cluster.Member) cluster.Peer {
 		client := transport.Dial(transport.ClientOptions{
-			Address:   m.Address,
-			Peer:      m.ID,
-			Self:      self,
-			Placement: known,
-			OnDemand:  n.options.Role == cluster.RoleClient,
-			TLS:       tlsConfig,
-			Logger:    n.options.Logger,
+			Address:     m.Address,
+			Peer:        m.ID,
+			Self:        self,
+			Placement:   known,
+			OnDemand:    n.options.Role == cluster.RoleClient,
+			TLS:         tlsConfig,
+			DialContext: dial,
+			Logger:      n.options.Logger,
 		})
 		open.Go(func() { <-client.Done() })
 		return session{client}

@@ -26,11 +26,13 @@ ring                             <
 policy                           < limiter
 transport                        < limiter
 cluster                          < limiter ring
-cluster/internal/memnet          <
 internal/leak                    <
+internal/memnet                  <
+internal/race                    <
 .                                < limiter ring policy transport cluster
 httpapi                          < limiter policy
 observe                          < limiter cluster transport httpapi
+testcluster                      < . cluster limiter policy internal/memnet
 config                           < . policy limiter cluster
 cmd/murmurate                    < . config httpapi observe cluster limiter policy
 `
@@ -42,8 +44,8 @@ limiter       < github.com/cespare/xxhash/v2
 ring          < github.com/cespare/xxhash/v2 github.com/buraksezer/consistent
 cluster       < github.com/cespare/xxhash/v2 github.com/hashicorp/memberlist github.com/dchest/siphash
 .             < github.com/cespare/xxhash/v2
-cluster/internal/memnet < github.com/hashicorp/memberlist
 internal/leak < go.uber.org/goleak
+internal/memnet < github.com/hashicorp/memberlist
 httpapi       < github.com/dunglas/httpsfv
 observe       < github.com/prometheus/client_golang
 config        < github.com/spf13/viper github.com/go-viper/mapstructure/v2 go.yaml.in/yaml/v3

@@ -61,6 +61,9 @@ type Options struct {
 	// TLS are the operator's own certificates for peer connections, instead
 	// of those derived from Secret.
 	TLS TLSFiles
+	// Network is where the node listens and how it reaches others. Nil: the
+	// machine's.
+	Network Network
 	// Deadline bounds a check that has to ask another node. 0: DefaultDeadline.
 	Deadline time.Duration
 	// MaxKeys bounds the live counters. 0: 10,000,000.

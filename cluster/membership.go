@@ -35,14 +35,14 @@ type Membership struct {
 	running sync.WaitGroup
 	// ending guards ended, after which nothing may be started and memberlist
 	// may not leave: it panics.
-	ending sync.Mutex
+	ending turn
 	ended  bool
 	// announcing has room for one signal: this node's meta has changed.
 	announcing chan struct{}
 	// news has room for one signal: others have told of a new placement.
 	news chan struct{}
 	// announceMu keeps one update of the meta from overtaking another.
-	announceMu sync.Mutex
+	announceMu turn
 	leaveOnce  sync.Once
 	leaveErr   error
 
@@ -145,6 +145,8 @@ func newMembership(o *MembershipOptions, a addresses, cancel context.CancelFunc)
 		seeds:       newSeeds(o, a.advertise),
 		failed:      make(chan error, 1),
 		ownersKnown: make(chan struct{}),
+		ending:      newTurn(),
+		announceMu:  newTurn(),
 		announcing:  make(chan struct{}, 1),
 		news:        make(chan struct{}, 1),
 		self: Member{

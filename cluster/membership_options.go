@@ -10,6 +10,10 @@ import (
 	"github.com/hashicorp/memberlist"
 )
 
+// GossipTransport carries gossip: packets that may get lost, and streams. It
+// serves one membership, which shuts it down.
+type GossipTransport = memberlist.Transport
+
 // MembershipOptions configures a Membership.
 type MembershipOptions struct {
 	// ID is the stable name of this node, unique in the cluster: 1 to 128
@@ -51,7 +55,7 @@ type MembershipOptions struct {
 	// Logger receives what happens to the membership. Nil discards it.
 	Logger *slog.Logger
 	// Transport carries gossip. Nil is TCP and UDP on GossipAddress.
-	Transport memberlist.Transport
+	Transport GossipTransport
 	// Resolve looks a seed's name up. Nil is the system's resolver.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 }

@@ -153,7 +153,7 @@ func TestRandomBytesChangeNothing(t *testing.T) {
 				n2 := c.start("n2", 2, seedsOn(1), withKey)
 				c.await(5*time.Second, "two nodes form", formed("n1 n2", n1, n2))
 				view, state := n1.View(), string(n1.State())
-				attacker, err := c.network.Listen(gossipAt(host(9)))
+				attacker, err := c.network.Host(host(9)).ListenGossip(7381)
 				if err != nil {
 					t.Fatal(err)
 				}

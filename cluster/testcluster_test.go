@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/murmurate/murmurate/cluster/internal/memnet"
+	"github.com/murmurate/murmurate/internal/memnet"
 )
 
 // testCluster runs memberships on a network in memory, in the bubble of a test.
@@ -56,7 +56,7 @@ func inBubble(t *testing.T, test func(c *testCluster)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		t.Cleanup(func() { time.Sleep(5 * time.Minute) }) // the last one: probes in flight run out
-		test(&testCluster{t: t, network: memnet.New(), log: &logRecorder{}})
+		test(&testCluster{t: t, network: memnet.New(1), log: &logRecorder{}})
 	})
 }
 
@@ -77,7 +77,7 @@ func seedsOn(hosts ...int) []string {
 func (c *testCluster) start(id string, n int, join []string, change ...func(*MembershipOptions)) *testNode {
 	c.t.Helper()
 	h := host(n)
-	transport, err := c.network.Listen(gossipAt(h))
+	transport, err := c.network.Host(h).ListenGossip(gossipAt(h).Port())
 	if err != nil {
 		c.t.Fatal(err)
 	}

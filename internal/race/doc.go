@@ -1,0 +1,2 @@
+// Package race tells whether the race detector is built in.
+package race

@@ -1,0 +1,6 @@
+//go:build race
+
+package race
+
+// Enabled is set when the race detector is built in.
+const Enabled = true
