@@ -401,3 +401,94 @@ func TestZeroTransport(t *testing.T) {
 		t.Errorf("third: got %v", err)
 	}
 }
+
+// An answer that asks for a thousand years holds requests back for an hour.
+func TestAbsurdRetryAfterDoesNotHoldForEver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		other := newOtherSide(t, "503 99999999999", "200")
+		client := &httpapi.Transport{Base: other}
+		first, err := client.RoundTrip(request(t, ""))
+		if err != nil || first.StatusCode != http.StatusServiceUnavailable {
+			t.Fatalf("%v, %v", first, err)
+		}
+		time.Sleep(58 * time.Minute)
+		if _, err := client.RoundTrip(request(t, "")); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("two minutes before: %v", err)
+		}
+		time.Sleep(2 * time.Minute)
+		if answer, err := client.RoundTrip(request(t, "")); err != nil || answer.StatusCode != http.StatusOK {
+			t.Errorf("after an hour: %v, %v", answer, err)
+		}
+	})
+}
+
+// endless is a body that has not ended, until it is closed.
+type endless struct{ closed chan struct{} }
+
+func (e endless) Read([]byte) (int, error) {
+	<-e.closed
+	return 0, net.ErrClosed
+}
+
+func (e endless) Close() error {
+	select {
+	case <-e.closed:
+	default:
+		close(e.closed)
+	}
+	return nil
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// The rest of a refusal is not waited for.
+func TestRefusalWithAnEndlessBody(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		other, sent := newOtherSide(t, "429 1", "200"), 0
+		client := &httpapi.Transport{MaxWait: 2 * time.Second, Base: roundTripper(func(r *http.Request) (*http.Response, error) {
+			answer, err := other.RoundTrip(r)
+			if sent++; sent == 1 {
+				answer.Body = endless{make(chan struct{})}
+			}
+			return answer, err
+		})}
+		begin := time.Now()
+		answer, err := client.RoundTrip(request(t, ""))
+		if err != nil || answer.StatusCode != http.StatusOK || time.Since(begin) > 1200*time.Millisecond {
+			t.Errorf("%v, %v after %v", answer, err, time.Since(begin))
+		}
+	})
+}
+
+// once is a limit with room for one request.
+type once struct{ used bool }
+
+func (o *once) Wait(ctx context.Context, _, _ string) (policy.Decision, error) {
+	if !o.used {
+		o.used = true
+		return policy.Decision{}, nil
+	}
+	<-ctx.Done()
+	return policy.Decision{}, ctx.Err()
+}
+
+// A refused request for which our own limit has no second unit has its
+// refusal for an answer, which says more than that there was no time.
+func TestRefusalThatCannotBeSentAgainIsTheAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		other := newOtherSide(t, "429 1")
+		client := &httpapi.Transport{Base: other, Node: new(once), MaxWait: 5 * time.Second}
+		answer, err := client.RoundTrip(request(t, "text"))
+		if err != nil || answer.StatusCode != http.StatusTooManyRequests {
+			t.Fatalf("%v, %v", answer, err)
+		}
+		if text, err := io.ReadAll(answer.Body); err != nil || string(text) != "answer" {
+			t.Errorf("the body is %q (%v)", text, err)
+		}
+	})
+}

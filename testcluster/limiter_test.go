@@ -36,6 +36,7 @@ type convenience interface {
 var (
 	_ checks      = (*murmurate.Node)(nil)
 	_ checks      = (*testcluster.Limiter)(nil)
+	_ convenience = (*murmurate.Node)(nil)
 	_ convenience = (*testcluster.Limiter)(nil)
 )
 

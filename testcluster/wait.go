@@ -2,10 +2,10 @@ package testcluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
+	"github.com/murmurate/murmurate"
 	"github.com/murmurate/murmurate/limiter"
 	"github.com/murmurate/murmurate/policy"
 )
@@ -13,13 +13,11 @@ import (
 // shortestWait keeps a Wait from spinning on denials without a RetryAfter.
 const shortestWait = time.Millisecond
 
-var errNever = errors.New("testcluster: the request can never pass")
-
 // Wait gives answers until one admits, and waits in between for as long as
 // they say, and then for the Delay of the last. The error is nil if and only
 // if the request was admitted; it is that of ctx, at once if ctx has a
-// deadline before the next attempt, or the Err of a denial, or says that the
-// request can never pass.
+// deadline before the next attempt, or the Err of a denial, or
+// murmurate.ErrNever.
 func (l *Limiter) Wait(ctx context.Context, policyName, key string) (policy.Decision, error) {
 	return l.wait(ctx, policy.Request{Policy: policyName, Key: key})
 }
@@ -48,7 +46,7 @@ func (l *Limiter) wait(ctx context.Context, r policy.Request) (policy.Decision, 
 		case err != nil:
 			return d, err
 		case d.RetryAfter == limiter.Never:
-			return d, errNever
+			return d, murmurate.ErrNever
 		}
 		if err := pause(ctx, max(d.RetryAfter, shortestWait)); err != nil {
 			return d, err
