@@ -1,0 +1,9 @@
+package observe
+
+import (
+	"testing"
+
+	"github.com/murmurate/murmurate/internal/leak"
+)
+
+func TestMain(m *testing.M) { leak.Main(m) }
