@@ -11,6 +11,11 @@ import (
 // agreeWithin is how long the members may take to agree after a change.
 const agreeWithin = 10 * time.Second
 
+// settlesIn is how long after a change all may be well again: what was on its
+// way by then, late, holds up what comes after it on the same connection. A
+// connection that is held up for longer is down.
+const settlesIn = time.Second
+
 // health is what the runner knows of the cluster from outside: what the
 // scenario has done to it, and whether the members agree. run.mu guards it.
 type health struct {
@@ -22,6 +27,8 @@ type health struct {
 	// What the scenario does to the network now.
 	cut, lossy, late bool
 	slow             map[string]bool
+	// changed is when something was last done.
+	changed time.Time
 	// agreeBy is when all must agree; zero if they do, or need not.
 	agreeBy time.Time
 }
@@ -45,9 +52,10 @@ func (h *health) disturbed(boots bool) {
 		h.stable = false
 	}
 	h.healthy = false
+	h.changed = time.Now()
 	h.agreeBy = time.Time{}
 	if !h.parted() {
-		h.agreeBy = time.Now().Add(h.run.o.Within)
+		h.agreeBy = h.changed.Add(h.run.o.Within)
 	}
 }
 
@@ -56,8 +64,11 @@ func (h *health) parted() bool {
 	return h.cut || h.lossy || h.late || len(h.slow) > 0 || h.changing > 0 || h.any(paused)
 }
 
-// faulty reports whether checks can be expected to fail.
-func (h *health) faulty() bool { return h.parted() || h.any(killed) }
+// faulty reports whether checks can be expected to fail: the members are
+// parted, or the owner of some keys is dead.
+func (h *health) faulty() bool {
+	return h.parted() || h.any(killed) || slices.ContainsFunc(h.run.names, func(name string) bool { return h.run.members[name].unheard })
+}
 
 func (h *health) any(state memberState) bool {
 	return slices.ContainsFunc(h.run.names, func(name string) bool { return h.run.members[name].state == state })
@@ -93,7 +104,7 @@ func (h *health) look(now time.Time) error {
 		h.stable = true
 		h.era++
 	}
-	if !h.healthy && !h.faulty() && h.whole() {
+	if !h.healthy && !h.faulty() && now.Sub(h.changed) >= settlesIn && h.whole() {
 		h.healthy = true
 		h.spell++
 	}
@@ -118,7 +129,7 @@ func (h *health) disagreement() string {
 		}
 		var known []string
 		for _, status := range m.node.Members() {
-			if status.Placed {
+			if m := h.run.members[status.ID]; status.Placed && (m == nil || !m.unheard) {
 				known = append(known, status.ID)
 			}
 		}

@@ -16,8 +16,8 @@ type invariant interface {
 func (r *run) newInvariants() []invariant {
 	return []invariant{
 		&answers{run: r},
-		&exact{run: r},
-		&shares{run: r},
+		newExact(r),
+		newShares(r),
 		&charged{run: r},
 		&oneOwner{run: r},
 		&forwardedOnce{run: r},

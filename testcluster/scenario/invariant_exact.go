@@ -3,7 +3,6 @@ package scenario
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/murmurate/murmurate/limiter"
 	"github.com/murmurate/murmurate/policy"
@@ -16,46 +15,25 @@ import (
 type exact struct {
 	unconcerned
 	run    *run
-	era    int
-	meters map[counted][]*meter
-	// resets holds when a counter was last made as new. What began before is
-	// not metered.
-	resets map[counted]time.Time
+	meters meters
+}
+
+func newExact(r *run) *exact {
+	return &exact{run: r, meters: meters{fresh: func(l *limiter.Limit) *meter { return &meter{limit: l, times: 1} }}}
 }
 
 func (i *exact) decided(c *call) error {
-	if c.void || errors.Is(c.err, policy.ErrInput) {
+	byOwner := c.err == nil && c.decision.Source == limiter.SourceOwner
+	switch {
+	case errors.Is(c.err, policy.ErrInput):
 		return nil
-	}
-	if c.healthy && (c.err != nil || c.decision.Source != limiter.SourceOwner) {
+	case !byOwner && c.healthy && !c.void:
 		return fmt.Errorf("I1: all is well, and a check of %q through %s was decided by %v: %w", c.request.Key, c.via.name, c.decision.Source, c.err)
-	}
-	if i.era != i.run.health.era {
-		i.era, i.meters, i.resets = i.run.health.era, make(map[counted][]*meter), make(map[counted]time.Time)
-	}
-	id := c.counted()
-	if c.op == limiter.Reset && i.resets != nil {
-		i.resets[id] = c.ended
-		delete(i.meters, id)
-	}
-	if c.op != limiter.Take || c.era == 0 || !c.decision.Allowed || c.decision.Source != limiter.SourceOwner || c.begun.Before(i.resets[id]) {
+	case !byOwner && c.op == limiter.Take:
 		return nil
 	}
-	for j, m := range i.of(c) {
-		if err := m.add(c.begun, c.ended, c.cost()); err != nil {
-			return fmt.Errorf("I1: the owner of %q, policy %s, limit %d, admitted %w", c.request.Key, c.policy.Name, j+1, err)
-		}
+	if err := i.meters.take(c, i.run.health.era); err != nil {
+		return fmt.Errorf("I1: the owner of %q, policy %s, admitted %w", c.request.Key, c.policy.Name, err)
 	}
 	return nil
-}
-
-// of are the meters of the call's limits.
-func (i *exact) of(c *call) []*meter {
-	id := c.counted()
-	if i.meters[id] == nil {
-		for j := range c.policy.Limits {
-			i.meters[id] = append(i.meters[id], &meter{limit: &c.policy.Limits[j], times: 1})
-		}
-	}
-	return i.meters[id]
 }

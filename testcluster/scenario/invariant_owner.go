@@ -48,7 +48,7 @@ func (i *oneOwner) looked() error {
 				return fmt.Errorf("I4: %q, policy %s, is owned by %s, says %s; others say %s", id.key, id.policy, owner, m.name, agreed)
 			}
 		}
-		if m := i.run.members[agreed]; agreed != "" && (m == nil || !m.placed() || m.options.Label != id.label) {
+		if m := i.run.members[agreed]; agreed != "" && (m == nil || !m.placed() && !m.unheard || m.options.Label != id.label) {
 			return fmt.Errorf("I4: %q, policy %s, is owned by %s, which is no owner", id.key, id.policy, agreed)
 		}
 	}

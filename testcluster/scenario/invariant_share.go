@@ -15,37 +15,28 @@ import (
 type shares struct {
 	unconcerned
 	run    *run
-	era    int
-	meters map[counted][]*meter
+	meters meters
+}
+
+func newShares(r *run) *shares {
+	i := &shares{run: r}
+	i.meters.fresh = func(l *limiter.Limit) *meter {
+		m := &meter{limit: l, times: 2}
+		if l.Algorithm == limiter.LeakyBucket {
+			m.extra = int64(len(r.names))
+		}
+		return m
+	}
+	return i
 }
 
 func (i *shares) decided(c *call) error {
-	if i.era != i.run.health.era {
-		i.era, i.meters = i.run.health.era, make(map[counted][]*meter)
-	}
 	source := c.decision.Source
-	if c.op != limiter.Take || c.era == 0 || !c.decision.Allowed || source > limiter.SourceShare || source == limiter.SourceShare && !c.via.owner() {
+	if c.op == limiter.Take && (source > limiter.SourceShare || source == limiter.SourceShare && !c.via.owner()) {
 		return nil
 	}
-	for _, m := range i.of(c) {
-		if err := m.add(c.begun, c.ended, c.cost()); err != nil {
-			return fmt.Errorf("shares: the owner of %q, policy %s, and the others admitted %w", c.request.Key, c.policy.Name, err)
-		}
+	if err := i.meters.take(c, i.run.health.era); err != nil {
+		return fmt.Errorf("shares: the owner of %q, policy %s, and the others admitted %w", c.request.Key, c.policy.Name, err)
 	}
 	return nil
-}
-
-// of are the meters of the call's limits.
-func (i *shares) of(c *call) []*meter {
-	id := c.counted()
-	if i.meters[id] == nil {
-		for j := range c.policy.Limits {
-			m := &meter{limit: &c.policy.Limits[j], times: 2}
-			if m.limit.Algorithm == limiter.LeakyBucket {
-				m.extra = int64(len(i.run.names))
-			}
-			i.meters[id] = append(i.meters[id], m)
-		}
-	}
-	return i.meters[id]
 }

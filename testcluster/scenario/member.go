@@ -24,6 +24,9 @@ type member struct {
 	node    *testcluster.Node // the newest boot
 	options testcluster.NodeOptions
 	state   memberState
+	// unheard says that the node has left while others could not hear it:
+	// whether it keeps its place is then open.
+	unheard bool
 	// restless counts what happened to the node that voids the calls it was
 	// making.
 	restless int

@@ -71,8 +71,8 @@ func (m *meter) bucket(end int64) error {
 			continue
 		}
 		length := end - s.begun
-		refill := product(uint64(length)+uint64(tolerance), uint64(m.limit.Count), uint64(m.limit.Period))
-		if err := m.within(sum, m.limit.Capacity()+int64(refill), time.Duration(length)); err != nil {
+		refill := product(uint64(length)+uint64(tolerance), uint64(m.times*m.limit.Count), uint64(m.limit.Period))
+		if err := m.within(sum, m.times*m.limit.Capacity()+int64(refill), time.Duration(length)); err != nil {
 			return err
 		}
 	}
@@ -81,7 +81,7 @@ func (m *meter) bucket(end int64) error {
 
 // window: from start on, no more than the count, so many times.
 func (m *meter) window(end, start, windows int64) error {
-	return m.within(m.between(start, end), windows*m.limit.Count, time.Duration(end-start))
+	return m.within(m.between(start, end), m.times*windows*m.limit.Count, time.Duration(end-start))
 }
 
 // slidingWindow: the units of this window, and of the one before it the part
@@ -91,7 +91,7 @@ func (m *meter) slidingWindow(end int64) error {
 	start := end - end%period
 	current, previous := m.between(start, end), m.between(start-period, start-1)
 	covered := product(uint64(start+period-end), uint64(previous), uint64(period))
-	return m.within(current+int64(covered), m.limit.Count, m.limit.Period)
+	return m.within(current+int64(covered), m.times*m.limit.Count, m.limit.Period)
 }
 
 // between adds up what was admitted from one instant to another, both included.
@@ -106,7 +106,7 @@ func (m *meter) between(from, to int64) int64 {
 }
 
 func (m *meter) within(sum, most int64, length time.Duration) error {
-	most = most*m.times + m.extra
+	most += m.extra
 	if sum <= most {
 		return nil
 	}

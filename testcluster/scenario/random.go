@@ -242,6 +242,9 @@ func (g *generator) start() bool {
 }
 
 func (g *generator) stop() bool {
+	if (g.cut || g.lossy || len(g.paused) > 0) && g.chance(80) {
+		return false // it may go unheard, and then some keys have no owner any more
+	}
 	name, ok := g.spare(true)
 	if ok {
 		g.say("stop %s", name)

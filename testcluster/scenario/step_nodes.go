@@ -125,7 +125,7 @@ func (r *run) began(m *member, node *testcluster.Node) {
 	if !slices.Contains(r.names, m.name) {
 		r.names = append(r.names, m.name)
 	}
-	m.node, m.state = node, running
+	m.node, m.state, m.unheard = node, running, false
 	r.health.changing--
 	r.health.disturbed(true)
 }
@@ -185,6 +185,7 @@ func (c *change) run(r *run) (answer, error) {
 func (r *run) stop(m *member) {
 	r.mu.Lock()
 	m.state = stopped
+	m.unheard = r.health.parted()
 	r.health.changing++
 	r.health.disturbed(true)
 	r.mu.Unlock()
