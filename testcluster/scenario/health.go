@@ -117,7 +117,7 @@ func (h *health) look(now time.Time) error {
 func (h *health) disagreement() string {
 	owners := make(map[string][]string) // by label
 	for _, name := range slices.Sorted(slices.Values(h.run.names)) {
-		if m := h.run.members[name]; m.placed() {
+		if m := h.run.members[name]; m.placed() && !m.unheard {
 			owners[m.options.Label] = append(owners[m.options.Label], name)
 		}
 	}

@@ -24,8 +24,9 @@ type member struct {
 	node    *testcluster.Node // the newest boot
 	options testcluster.NodeOptions
 	state   memberState
-	// unheard says that the node has left while others could not hear it:
-	// whether it keeps its place is then open.
+	// unheard says that others may not know that a run of this node has ended
+	// for good: it has left while they could not hear it, or has gone to
+	// another cluster. Whether it keeps its place is then open.
 	unheard bool
 	// restless counts what happened to the node that voids the calls it was
 	// making.

@@ -27,7 +27,7 @@ func Random(seed uint64) string {
 		g.act()
 	}
 	g.mend()
-	g.say("await agree within=10s ->")
+	g.say("await agree within=10s")
 	g.say("await load ->")
 	return strings.Join(g.lines, "\n") + "\n"
 }
@@ -315,7 +315,7 @@ func (g *generator) mend() {
 // go by in which all is well.
 func (g *generator) calm() bool {
 	g.mend()
-	g.say("await agree within=10s ->")
+	g.say("await agree within=10s")
 	g.pass(6)
 	return true
 }

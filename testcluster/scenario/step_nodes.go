@@ -86,8 +86,10 @@ func (r *run) start(name string, o testcluster.NodeOptions) error {
 		return fmt.Errorf("%s runs already", name)
 	}
 	o.Label = cmp.Or(o.Label, murmurate.DefaultLabel)
+	// Its last run keeps its place in the cluster that it was in, for good.
+	ghost := m.state == killed && m.options.Label != o.Label
 	m.options = o
-	r.begins(m)
+	r.begins(m, ghost)
 	r.mu.Unlock()
 	r.began(m, r.nodes.Start(name, o))
 	return nil
@@ -113,7 +115,8 @@ func (r *run) found() error {
 }
 
 // begins notes that m is about to start. The caller holds mu.
-func (r *run) begins(m *member) {
+func (r *run) begins(m *member, ghost bool) {
+	m.unheard = ghost
 	r.health.changing++
 	r.health.disturbed(true)
 }
@@ -125,7 +128,7 @@ func (r *run) began(m *member, node *testcluster.Node) {
 	if !slices.Contains(r.names, m.name) {
 		r.names = append(r.names, m.name)
 	}
-	m.node, m.state, m.unheard = node, running, false
+	m.node, m.state = node, running
 	r.health.changing--
 	r.health.disturbed(true)
 }
@@ -208,7 +211,7 @@ func (r *run) kill(m *member) {
 
 func (r *run) restart(m *member) {
 	r.mu.Lock()
-	r.begins(m)
+	r.begins(m, false)
 	r.mu.Unlock()
 	r.began(m, r.nodes.Restart(m.name))
 }
