@@ -78,7 +78,7 @@ func (c *Cluster) TryStart(name string, o NodeOptions) (*Node, error) {
 	}
 	host := c.network.Host(c.address(name))
 	options.Network = network{host}
-	node, err := murmurate.Start(context.WithoutCancel(c.t.Context()), options)
+	node, err := murmurate.Start(c.t.Context(), options)
 	if err != nil {
 		host.Crash()
 		return nil, fault(name, err)

@@ -27,6 +27,8 @@ type flow struct {
 	ended    error     // what the reader finds behind the last byte; nil: more may come
 
 	writer, reader side
+	closed         error // what writes return once the writer has closed; nil: it has not
+	abandoned      bool  // the reader has closed
 }
 
 // segment is what was written at one time, or the end of the flow.
@@ -39,7 +41,6 @@ type segment struct {
 // side is what the reader's and the writer's ends of a flow have alike.
 type side struct {
 	turns
-	closed   error // what its calls return once it is closed
 	deadline time.Time
 }
 
@@ -72,13 +73,13 @@ func (f *flow) write(p []byte) (n int, err error) {
 func (f *flow) send(p []byte) (int, error) {
 	now := time.Now()
 	switch {
-	case f.writer.closed != nil:
-		return 0, f.writer.closed
+	case f.closed != nil:
+		return 0, f.closed
 	case f.writer.expired(now):
 		return 0, os.ErrDeadlineExceeded
-	case f.reader.closed != nil && f.back.over(now):
+	case f.abandoned && f.back.over(now):
 		return 0, syscall.EPIPE
-	case f.reader.closed != nil: // which this side has not heard yet
+	case f.abandoned: // which this side has not heard yet
 		return len(p), nil
 	}
 	p = p[:min(len(p), windowBytes-f.unread)]
@@ -98,7 +99,7 @@ func (f *flow) send(p []byte) (int, error) {
 
 // finish ends the flow with what the reader is to find behind the last byte.
 func (f *flow) finish(end, closed error) {
-	if f.writer.closed == nil {
+	if f.closed == nil {
 		at, wait := f.arrival(time.Now())
 		if wait {
 			f.inFlight = append(f.inFlight, segment{end: end, at: at})
@@ -107,7 +108,7 @@ func (f *flow) finish(end, closed error) {
 		}
 		f.reader.wake()
 	}
-	f.writer.closed = closed
+	f.closed = closed
 	f.writer.wake()
 }
 
@@ -190,8 +191,8 @@ func (f *flow) read(p []byte) (int, error) {
 func (f *flow) receive(p []byte) (int, error) {
 	now := time.Now()
 	switch {
-	case f.reader.closed != nil:
-		return 0, f.reader.closed
+	case f.abandoned:
+		return 0, net.ErrClosed
 	case f.reader.expired(now):
 		return 0, os.ErrDeadlineExceeded
 	}
@@ -225,7 +226,7 @@ func (f *flow) recall() {
 
 // abandon closes the reader's side. What it has not read is gone.
 func (f *flow) abandon() {
-	f.reader.closed = net.ErrClosed
+	f.abandoned = true
 	f.arrived, f.inFlight, f.unread = buffer{}, nil, 0
 	f.ended = io.EOF
 	f.reader.wake()
