@@ -6,6 +6,7 @@ import (
 
 	"github.com/murmurate/murmurate/limiter"
 	"github.com/murmurate/murmurate/policy"
+	"github.com/murmurate/murmurate/testcluster"
 )
 
 // call is one check, peek or reset that a scenario makes.
@@ -55,14 +56,8 @@ func (r *run) ask(m *member, op limiter.Op, p *policy.Policy, request policy.Req
 	return c
 }
 
-// asked is a node as a call finds it.
-type asked interface {
-	Check(context.Context, policy.Request) (policy.Decision, error)
-	Reset(ctx context.Context, policyName, key string) (policy.Decision, error)
-}
-
 // begin notes a call that is about to be made.
-func (r *run) begin(c *call) (node asked, restless int, began moment) {
+func (r *run) begin(c *call) (node *testcluster.Node, restless int, began moment) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c.begun = time.Now()

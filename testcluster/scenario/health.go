@@ -55,23 +55,23 @@ func (h *health) disturbed(boots bool) {
 	h.changed = time.Now()
 	h.agreeBy = time.Time{}
 	if !h.parted() {
-		h.agreeBy = h.changed.Add(h.run.o.Within)
+		h.agreeBy = h.changed.Add(agreeWithin)
 	}
 }
 
 // parted reports whether the members cannot be expected to agree.
 func (h *health) parted() bool {
-	return h.cut || h.lossy || h.late || len(h.slow) > 0 || h.changing > 0 || h.any(paused)
+	return h.cut || h.lossy || len(h.slow) > 0 || h.changing > 0 || h.any(func(m *member) bool { return m.state == paused })
 }
 
-// faulty reports whether checks can be expected to fail: the members are
-// parted, or the owner of some keys is dead.
+// faulty reports whether checks can be expected to fail: the network is bad,
+// or the owner of some keys is dead.
 func (h *health) faulty() bool {
-	return h.parted() || h.any(killed) || slices.ContainsFunc(h.run.names, func(name string) bool { return h.run.members[name].unheard })
+	return h.parted() || h.late || h.any(func(m *member) bool { return m.unheard || m.owner() && m.state == killed })
 }
 
-func (h *health) any(state memberState) bool {
-	return slices.ContainsFunc(h.run.names, func(name string) bool { return h.run.members[name].state == state })
+func (h *health) any(is func(*member) bool) bool {
+	return slices.ContainsFunc(h.run.names, func(name string) bool { return is(h.run.members[name]) })
 }
 
 // through returns the era that reached from began until now, 0 for none, and
@@ -95,7 +95,7 @@ func (h *health) look(now time.Time) error {
 	case differ != "" && h.stable:
 		return errors.New("I13: the members have agreed, and do so no longer: " + differ)
 	case differ != "" && !h.agreeBy.IsZero() && now.After(h.agreeBy):
-		return fmt.Errorf("I13: the members do not agree within %v of the last change: %s", h.run.o.Within, differ)
+		return fmt.Errorf("I13: the members do not agree within %v of the last change: %s", agreeWithin, differ)
 	case differ != "":
 		return nil
 	}
@@ -136,11 +136,11 @@ func (h *health) disagreement() string {
 		if want := owners[m.options.Label]; !slices.Equal(known, want) {
 			return fmt.Sprintf("%s knows the owners [%s], and should know [%s]", name, strings.Join(known, " "), strings.Join(want, " "))
 		}
-		digest, known2 := digests[m.options.Label]
-		if known2 && digest != m.node.Digest() {
-			return fmt.Sprintf("%s has the digest %016x, others %016x", name, m.node.Digest(), digest)
+		mine := m.node.Digest()
+		if others, ok := digests[m.options.Label]; ok && others != mine {
+			return fmt.Sprintf("%s has the digest %016x, others %016x", name, mine, others)
 		}
-		digests[m.options.Label] = m.node.Digest()
+		digests[m.options.Label] = mine
 	}
 	return ""
 }

@@ -42,7 +42,7 @@ func (i *charged) decided(c *call) error {
 			s.cost = 0 // denied by the owner: not charged
 		}
 	}
-	if c.void || c.err != nil || c.op == limiter.Reset {
+	if byOwner := c.err == nil && !c.void; !byOwner || c.op == limiter.Reset {
 		return nil
 	}
 	for j := range c.decision.Limits {

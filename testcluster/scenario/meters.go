@@ -17,8 +17,8 @@ type meters struct {
 	fresh func(*limiter.Limit) *meter
 }
 
-// ages is how long a call may be on its way without its caller waiting.
-const ages = 1000 * time.Hour
+// farOff is longer than any scenario.
+const farOff = 10_000 * time.Hour
 
 // take meters an admitted call in the given era, and notes a reset. The error
 // is that of the first limit that admitted too much.
@@ -31,7 +31,7 @@ func (m *meters) take(c *call, era int) error {
 	case c.op == limiter.Reset:
 		m.from[id] = c.ended
 		if c.err != nil || c.void { // it may happen yet
-			m.from[id] = c.ended.Add(ages)
+			m.from[id] = c.ended.Add(farOff)
 		}
 		delete(m.byID, id)
 		return nil

@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	seeds = flag.Int("seeds", 6, "how many random scenarios to play")
+	seeds = flag.Int("seeds", 8, "how many random scenarios to play")
 	seed  = flag.Uint64("seed", 1, "the first of them")
 )
 
@@ -30,7 +30,7 @@ func TestRandom(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer report(t, s, name)
-			s.Run(t, scenario.RunOptions{Update: true})
+			s.Run(t, scenario.RunOptions{})
 		})
 	}
 }

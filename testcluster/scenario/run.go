@@ -19,9 +19,6 @@ type RunOptions struct {
 	// comparing. [Scenario.String] then has it. Bounds are compared all the
 	// same.
 	Update bool
-	// Within bounds the virtual time in which the members must agree after a
-	// change. 0 is 10 s.
-	Within time.Duration
 }
 
 // Run plays s on virtual time, in a bubble of its own. It reports on t every
@@ -30,9 +27,6 @@ type RunOptions struct {
 func (s *Scenario) Run(t *testing.T, o RunOptions) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		if o.Within == 0 {
-			o.Within = agreeWithin
-		}
 		r := &run{
 			t:        t,
 			o:        o,
@@ -115,24 +109,12 @@ func (r *run) compare(l *line, said answer) {
 		return
 	}
 	broken := l.expect.broken(said)
+	if r.o.Update && len(broken) > 0 {
+		l.update(l.expect.updated(said))
+		broken = l.expect.broken(said)
+	}
 	if len(broken) == 0 {
 		return
-	}
-	if r.o.Update {
-		l.update(said)
-		if l.expect, _ = parseExpectation(said.String()); len(l.expect) == 0 {
-			return
-		}
-		if _, expect, ok := strings.Cut(l.text, arrow); ok {
-			if code := commentAt(expect); code >= 0 {
-				expect = expect[:code]
-			}
-			l.expect, _ = parseExpectation(expect) // our own words
-		}
-		broken = l.expect.broken(said)
-		if len(broken) == 0 {
-			return
-		}
 	}
 	r.t.Errorf("%s:%d: %s\nsaid:     %s\nexpected: %s", r.scenario.Name, l.number, l.command, said, strings.Join(broken, " "))
 }
@@ -187,11 +169,12 @@ func (r *run) pass(d time.Duration) {
 	}
 }
 
-// await lets time run until done, and reports an error if it is not within d.
-func (r *run) await(d time.Duration, what string, done func() bool) error {
-	for start := time.Now(); !done(); time.Sleep(time.Millisecond) {
-		if r.broken() != nil {
-			return nil
+// await lets time run until done, at which it looks every so often, and
+// reports an error if it is not within d.
+func (r *run) await(d, every time.Duration, what string, done func() bool) error {
+	for start := time.Now(); !done(); time.Sleep(every) {
+		if breach := r.broken(); breach != nil {
+			return breach
 		}
 		if time.Since(start) > d {
 			return fmt.Errorf("not within %v: %s", d, what)

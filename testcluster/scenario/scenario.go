@@ -123,9 +123,10 @@ func parseStep(list []string) (step, error) {
 	return s, nil
 }
 
-// update makes a the expectation of l.
-func (l *line) update(a answer) {
-	l.text = l.command + " " + arrow + " " + l.expect.updated(a)
+// update makes l expect e.
+func (l *line) update(e expectation) {
+	l.expect = e
+	l.text = l.command + " " + arrow + " " + e.String()
 	if l.comment != "" {
 		l.text += "  " + l.comment
 	}

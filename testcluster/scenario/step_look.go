@@ -37,13 +37,16 @@ func (w *words) within() time.Duration {
 	return w.duration("within", w.option("within", agreeWithin.String()))
 }
 
+// agreePoll spaces the looks at whether all agree.
+const agreePoll = 10 * time.Millisecond
+
 // awaitAgree lets time run until all members agree and reach each other, as
 // far as the scenario lets them.
 type awaitAgree struct{ within time.Duration }
 
 func (a *awaitAgree) run(r *run) (answer, error) {
 	began, differ := time.Now(), ""
-	err := r.await(a.within, "the members agree", func() bool {
+	err := r.await(a.within, agreePoll, "the members agree", func() bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		differ = r.health.disagreement()
@@ -99,7 +102,7 @@ type awaitOwner struct {
 
 func (a *awaitOwner) run(r *run) (answer, error) {
 	var failed error
-	err := r.await(a.within, "the key has the owner "+a.owner, func() bool {
+	err := r.await(a.within, time.Millisecond, "the key has the owner "+a.owner, func() bool {
 		var owner string
 		owner, failed = a.ask(r, r.key(a.key))
 		return failed != nil || owner == a.owner

@@ -93,11 +93,10 @@ func (s *addPolicy) run(r *run) (answer, error) {
 		if p.OnUnreachable != s.policy.OnUnreachable {
 			return nil, fmt.Errorf("policy %s has another on_unreachable above", p.Name)
 		}
-		limits := append(p.Limits, s.policy.Limits...)
-		for j := range limits { // several limits need names
-			limits[j].Name = cmp.Or(limits[j].Name, fmt.Sprint("limit", j+1))
+		p.Limits = append(p.Limits, s.policy.Limits...)
+		for j := range p.Limits { // several limits need names
+			p.Limits[j].Name = cmp.Or(p.Limits[j].Name, fmt.Sprint("limit", j+1))
 		}
-		p.Limits = limits
 		return nil, p.Validate()
 	}
 	r.policies = append(r.policies, s.policy)
