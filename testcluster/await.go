@@ -25,14 +25,16 @@ func (c *Cluster) Await(within time.Duration, what string, done func() bool) tim
 	return time.Since(start)
 }
 
+// agreement is what nodes of one label have to see alike.
+type agreement struct {
+	digest uint64
+	owners map[string]uint64 // by id: the incarnations of those that live
+}
+
 // Agree reports whether the nodes that run and are not paused are ready, and
 // those of each label have the same owners with the same assignment of keys.
 func (c *Cluster) Agree() bool {
-	type agreement struct {
-		digest uint64
-		owners map[string]uint64 // incarnations by id
-	}
-	byLabel := make(map[string]agreement)
+	first := make(map[string]agreement) // by label
 	for _, n := range c.running {
 		if n.paused {
 			continue
@@ -40,20 +42,29 @@ func (c *Cluster) Agree() bool {
 		if !n.Readiness().Ready {
 			return false
 		}
-		mine := agreement{digest: n.Digest(), owners: make(map[string]uint64)}
-		for _, m := range n.Members() {
-			if m.Placed {
-				mine.owners[m.ID] = m.Incarnation
-			}
-		}
-		first, seen := byLabel[n.options.Label]
-		if !seen {
-			byLabel[n.options.Label] = mine
-		} else if first.digest != mine.digest || !maps.Equal(first.owners, mine.owners) {
+		seen := c.seenBy(n)
+		other, known := first[n.options.Label]
+		if !known {
+			first[n.options.Label] = seen
+		} else if other.digest != seen.digest || !maps.Equal(other.owners, seen.owners) {
 			return false
 		}
 	}
 	return true
+}
+
+func (c *Cluster) seenBy(n *Node) agreement {
+	a := agreement{digest: n.Digest(), owners: make(map[string]uint64)}
+	for _, m := range n.Members() {
+		if !m.Placed {
+			continue
+		}
+		a.owners[m.ID] = 0 // of the dead, each node remembers what it knew last
+		if other := c.nodes[m.ID]; other != nil && other.running && !other.paused {
+			a.owners[m.ID] = m.Incarnation
+		}
+	}
+	return a
 }
 
 // Connected reports whether every node that runs and is not paused has a

@@ -1,6 +1,7 @@
 package testcluster
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -87,5 +88,7 @@ func (c *Cluster) address(name string) netip.Addr {
 	number := len(c.nodes) + 1
 	return netip.AddrFrom4([4]byte{10, 0, byte(number >> 8), byte(number)})
 }
+
+var errRunning = errors.New("is running already")
 
 func fault(name string, err error) error { return fmt.Errorf("testcluster: node %q: %w", name, err) }

@@ -2,15 +2,12 @@ package testcluster
 
 import (
 	"context"
-	"errors"
 	"net"
 	"net/netip"
 
 	"github.com/murmurate/murmurate/cluster"
 	"github.com/murmurate/murmurate/internal/memnet"
 )
-
-var errRunning = errors.New("is running already")
 
 // network is a host as a node's murmurate.Network.
 type network struct{ host *memnet.Host }
