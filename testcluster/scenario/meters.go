@@ -10,8 +10,8 @@ import (
 type meters struct {
 	era  int
 	byID map[counted][]*meter
-	// from holds since when the calls on a counter that was reset are metered
-	// again. What began before may have been charged before, or after.
+	// from holds when a counter was last reset. What began by then may have
+	// been charged before.
 	from map[counted]time.Time
 	// fresh makes the meter of a limit.
 	fresh func(*limiter.Limit) *meter
@@ -35,7 +35,7 @@ func (m *meters) take(c *call, era int) error {
 		}
 		delete(m.byID, id)
 		return nil
-	case c.op != limiter.Take || c.era == 0 || c.void || !c.decision.Allowed || c.begun.Before(m.from[id]):
+	case c.op != limiter.Take || c.era == 0 || c.void || !c.decision.Allowed || !c.begun.After(m.from[id]):
 		return nil
 	}
 	if m.byID[id] == nil {
