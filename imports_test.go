@@ -33,6 +33,7 @@ internal/race                    <
 httpapi                          < limiter policy
 observe                          < limiter cluster transport httpapi
 testcluster                      < . cluster limiter policy internal/memnet
+testcluster/scenario             < . testcluster cluster limiter policy
 config                           < . policy limiter cluster
 cmd/murmurate                    < . config httpapi observe cluster limiter policy
 `

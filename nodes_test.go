@@ -209,6 +209,30 @@ func TestStartingNodeAdmitsNothingExtra(t *testing.T) {
 	}
 }
 
+// Scenario 29 of the faults that other limiters shipped: two nodes on one
+// host became one, because peers were told apart by their address.
+func TestNodesOnOneHostAreTwo(t *testing.T) {
+	t.Parallel()
+	pair := nodes(t, 2, nil)
+	owners := make(map[string]int)
+	for _, key := range keys(50) {
+		owner, err := pair[0].OwnerOf("default", key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		owners[owner]++
+		for i, n := range pair {
+			d, err := n.Check(t.Context(), policy.Request{Policy: "default", Key: key})
+			if err != nil || d.Remaining != int64(99-i) {
+				t.Errorf("%s by %s: %v, %+v", key, n.Name(), err, d)
+			}
+		}
+	}
+	if owners["n1"] == 0 || owners["n2"] == 0 || len(owners) != 2 {
+		t.Errorf("keys by owner: %v", owners)
+	}
+}
+
 func TestTakenNameIsRefused(t *testing.T) {
 	t.Parallel()
 	first := start(t, murmurate.Options{Name: "same", Gossip: "127.0.0.1:0", Peer: "127.0.0.1:0"})
