@@ -97,6 +97,23 @@ func TestEveryNodeGivesTheSameAnswer(t *testing.T) {
 	}
 }
 
+// scenario 29: nodes on one host, told apart by nothing but their names and
+// ports, are as many members as there are, and each owns its part.
+func TestNodesOnOneHostAreMembersOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	for _, n := range nodes(t, 3, nil) {
+		seen := make(map[string]bool)
+		for _, m := range n.Members() {
+			if seen[m.ID] = true; m.Owned < 0.2 {
+				t.Errorf("%s sees %s own %.2f of the keys", n.Name(), m.ID, m.Owned)
+			}
+		}
+		if len(seen) != 3 {
+			t.Errorf("%s sees %v", n.Name(), seen)
+		}
+	}
+}
+
 func TestSeveralLimitsAreAllOrNone(t *testing.T) {
 	t.Parallel()
 	nodes := threeNodes(t, policies(t, policy.Policy{Name: "api", Limits: []limiter.Limit{
