@@ -95,7 +95,13 @@ func (m *Membership) follow() (opened, ended []*session) {
 			entries = append(entries, placed{id: b.ID, entry: entry{b.Incarnation, b.State}})
 		}
 	}
-	opened, ended = m.sessions.follow(m.self.ID, serving(boots))
+	chosen := serving(boots)
+	for _, b := range m.table.lostBoots() {
+		if _, replaced := chosen[b.ID]; !replaced && m.sessions.answers(b) {
+			chosen[b.ID] = b
+		}
+	}
+	opened, ended = m.sessions.follow(m.self.ID, chosen)
 	if err := m.apply(entries); err != nil {
 		m.log.Error("cannot follow gossip", "error", err)
 	}

@@ -107,6 +107,7 @@ func (m *Membership) look(ctx context.Context, now time.Time) time.Duration {
 	m.countLook(boots)
 	for _, b := range m.sessions.lost() {
 		m.missed(ctx, b, now)
+		signal(m.table.changed) // its session may have outlived its death in gossip
 	}
 	if !m.settleRivalry(now, boots) {
 		return lookInterval

@@ -44,6 +44,13 @@ func (s *sessions) follow(self string, chosen map[string]boot) (opened, ended []
 	return opened, ended
 }
 
+// answers reports whether there is a session to b that is up. Gossip can
+// declare a member dead that a cut has hidden, and that is within reach again.
+func (s *sessions) answers(b boot) bool {
+	session, ok := s.byID[b.ID]
+	return ok && session.boot.name == b.name && b.State < StateLeaving && session.peer.Reachable()
+}
+
 // lost returns the boots that have come out of reach since the last look,
 // but for those that are leaving.
 func (s *sessions) lost() []boot {

@@ -22,6 +22,8 @@ func newExact(r *run) *exact {
 	return &exact{run: r, meters: meters{fresh: func(l *limiter.Limit) *meter { return &meter{limit: l, times: 1} }}}
 }
 
+func (i *exact) begun(c *call) { i.meters.begun(c) }
+
 func (i *exact) decided(c *call) error {
 	byOwner := c.err == nil && c.decision.Source == limiter.SourceOwner
 	switch {

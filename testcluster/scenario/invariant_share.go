@@ -30,6 +30,8 @@ func newShares(r *run) *shares {
 	return i
 }
 
+func (i *shares) begun(c *call) { i.meters.begun(c) }
+
 func (i *shares) decided(c *call) error {
 	source := c.decision.Source
 	if c.op == limiter.Take && (source > limiter.SourceShare || source == limiter.SourceShare && !c.via.owner()) {

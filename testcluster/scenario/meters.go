@@ -20,6 +20,14 @@ type meters struct {
 // farOff is longer than any scenario.
 const farOff = 10_000 * time.Hour
 
+// begun notes a reset under way: until it ends, a call is charged before it
+// or after it.
+func (m *meters) begun(c *call) {
+	if c.op == limiter.Reset && m.from != nil {
+		m.from[c.counted()] = c.begun.Add(farOff)
+	}
+}
+
 // take meters an admitted call in the given era, and notes a reset. The error
 // is that of the first limit that admitted too much.
 func (m *meters) take(c *call, era int) error {
