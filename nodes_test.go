@@ -97,23 +97,6 @@ func TestEveryNodeGivesTheSameAnswer(t *testing.T) {
 	}
 }
 
-// scenario 29: nodes on one host, told apart by nothing but their names and
-// ports, are as many members as there are, and each owns its part.
-func TestNodesOnOneHostAreMembersOfTheirOwn(t *testing.T) {
-	t.Parallel()
-	for _, n := range nodes(t, 3, nil) {
-		seen := make(map[string]bool)
-		for _, m := range n.Members() {
-			if seen[m.ID] = true; m.Owned < 0.2 {
-				t.Errorf("%s sees %s own %.2f of the keys", n.Name(), m.ID, m.Owned)
-			}
-		}
-		if len(seen) != 3 {
-			t.Errorf("%s sees %v", n.Name(), seen)
-		}
-	}
-}
-
 func TestSeveralLimitsAreAllOrNone(t *testing.T) {
 	t.Parallel()
 	nodes := threeNodes(t, policies(t, policy.Policy{Name: "api", Limits: []limiter.Limit{
@@ -226,7 +209,7 @@ func TestStartingNodeAdmitsNothingExtra(t *testing.T) {
 	}
 }
 
-// Scenario 29 of the faults that other limiters shipped: two nodes on one
+// scenario 29 of the faults that other limiters shipped: two nodes on one
 // host became one, because peers were told apart by their address.
 func TestNodesOnOneHostAreTwo(t *testing.T) {
 	t.Parallel()

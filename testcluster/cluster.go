@@ -39,15 +39,17 @@ type Cluster struct {
 	options Options
 	network *memnet.Network
 	nodes   map[string]*Node // the newest of each name
-	running []*Node          // in the order of their starts
-	ending  sync.WaitGroup   // of nodes that were killed
+	// addresses are those of all names that were ever mentioned.
+	addresses map[string]netip.Addr
+	running   []*Node        // in the order of their starts
+	ending    sync.WaitGroup // of nodes that were killed
 }
 
 // New returns a cluster without nodes, for a synctest bubble that the caller
 // has made, or for real time. It is closed with the test; in a bubble, time
 // then runs on for some minutes, until the nodes' last goroutines have ended.
 func New(t testing.TB, o Options) *Cluster {
-	c := &Cluster{t: t, options: o, network: memnet.New(o.Seed), nodes: make(map[string]*Node)}
+	c := &Cluster{t: t, options: o, network: memnet.New(o.Seed), nodes: make(map[string]*Node), addresses: make(map[string]netip.Addr)}
 	t.Cleanup(c.close)
 	return c
 }
@@ -80,13 +82,16 @@ func (c *Cluster) must(name string) *Node {
 	return n
 }
 
-// address gives every name a host of its own, for good.
+// address gives every name a host of its own, for good, from when it is first
+// mentioned.
 func (c *Cluster) address(name string) netip.Addr {
-	if n := c.nodes[name]; n != nil {
-		return n.host.Addr()
+	addr, known := c.addresses[name]
+	if !known {
+		number := len(c.addresses) + 1
+		addr = netip.AddrFrom4([4]byte{10, 0, byte(number >> 8), byte(number)})
+		c.addresses[name] = addr
 	}
-	number := len(c.nodes) + 1
-	return netip.AddrFrom4([4]byte{10, 0, byte(number >> 8), byte(number)})
+	return addr
 }
 
 var errRunning = errors.New("is running already")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/murmurate/murmurate"
@@ -207,4 +208,21 @@ func TestClusterOnRealTime(t *testing.T) {
 	if _, err := c.Node("n1").Check(t.Context(), policy.Request{Policy: "api", Key: key}); !errors.Is(err, cluster.ErrUnreachable) {
 		t.Errorf("asked the dead: %v", err)
 	}
+}
+
+// A node that looks for one that was never started does not find itself.
+func TestJoiningWhoIsNotThere(t *testing.T) {
+	virtual(t)
+	synctest.Test(t, func(t *testing.T) {
+		c := testcluster.New(t, testcluster.Options{})
+		first := c.Start("first", testcluster.NodeOptions{Join: []string{"later"}})
+		if !first.Readiness().Alone {
+			t.Errorf("ready as %+v", first.Readiness())
+		}
+		later := c.Start("later", testcluster.NodeOptions{Join: []string{}})
+		if first.PeerAddr().String() == later.PeerAddr().String() {
+			t.Errorf("both are at %v", later.PeerAddr())
+		}
+		c.Await(10*time.Second, "the two to find each other", c.Agree)
+	})
 }
