@@ -228,6 +228,8 @@ func TestStartAndCloseLeaveNothing(t *testing.T) {
 	}
 }
 
+// scenario 24: an owner out of reach is in the log, once and without a key,
+// and in the metrics.
 func TestLogNamesTheOutageOnceAndNoKey(t *testing.T) {
 	t.Parallel()
 	var log lockedBuilder

@@ -9,7 +9,7 @@ const (
 	sweepInterval = 100 * time.Millisecond
 	// restInterval is that of a node with so few counters that one sweep
 	// looks at most of them: an idle process should hardly wake up.
-	restInterval = 5 * time.Second
+	restInterval = 30 * time.Second
 	// sweepBudget is how many slots of each table one sweep looks at: a
 	// table of 10,000,000 keys is looked through in four minutes, and a
 	// sweep takes well under a millisecond.

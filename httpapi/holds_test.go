@@ -40,7 +40,7 @@ func TestHoldsAreBounded(t *testing.T) {
 	now := time.Unix(0, 0)
 	var h holds
 	for i := range 3 * maxHolds {
-		h.set(fmt.Sprint(i), now, time.Hour+time.Duration(i))
+		h.set(fmt.Sprint(i), now, time.Minute+time.Duration(i))
 	}
 	if len(h.until) != maxHolds {
 		t.Errorf("%d are held, want %d", len(h.until), maxHolds)

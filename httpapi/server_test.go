@@ -47,7 +47,7 @@ func (p *pipes) Close() error   { close(p.closed); return nil }
 func (p *pipes) Addr() net.Addr { return &net.IPAddr{} }
 
 // A client that stops in the middle of the head, of the body, or between two
-// requests is let go after the bound of each.
+// requests is let go after the bound of each (scenario 48).
 func TestSlowClientsAreEnded(t *testing.T) {
 	t.Parallel()
 	const request = "POST /v1/check HTTP/1.1\r\nHost: x\r\nContent-Length: 26\r\n\r\n"

@@ -28,7 +28,8 @@ type Answer struct {
 	// RetryAfter is when to try again after a denial; limiter.Never: at no
 	// time.
 	RetryAfter time.Duration
-	// ResetAfter is when the counter is as if unused. 0: as RetryAfter.
+	// ResetAfter is when the counter is as if unused, and with an admission
+	// when the next unit is free. 0: as RetryAfter.
 	ResetAfter time.Duration
 	// Delay is how long an admitted request waits its turn.
 	Delay time.Duration
@@ -80,9 +81,11 @@ func (a *Answer) result(count int64) limiter.Result {
 			r.RetryAfter = failedRetry
 		}
 	}
-	r.NextUnit = r.RetryAfter
 	if r.ResetAfter == 0 {
 		r.ResetAfter = max(r.RetryAfter, 0)
+	}
+	if r.NextUnit = r.RetryAfter; r.Allowed {
+		r.NextUnit = r.ResetAfter
 	}
 	return r
 }

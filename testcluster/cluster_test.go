@@ -139,6 +139,7 @@ func TestLabelsKeepClustersApart(t *testing.T) {
 	})
 }
 
+// scenario 28, the secret's part: who does not know it does not get in.
 func TestSecretKeepsStrangersOut(t *testing.T) {
 	inBubble(t, testcluster.Options{Policies: []policy.Policy{limited(10)}}, func(t *testing.T, c *testcluster.Cluster) {
 		const secret = "correct horse battery staple, and more of it"

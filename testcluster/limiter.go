@@ -105,7 +105,11 @@ func (l *Limiter) Allow(ctx context.Context, policyName, key string) (policy.Dec
 
 // AllowN gives the next answer; at 0 units it is a peek at a cost of 1.
 func (l *Limiter) AllowN(ctx context.Context, policyName, key string, units int64) (policy.Decision, error) {
-	return l.Check(ctx, request(policyName, key, units))
+	d, err := l.Check(ctx, request(policyName, key, units))
+	if units == 0 {
+		d.Cost, d.Delay = 0, 0
+	}
+	return d, err
 }
 
 // Peek gives the next answer and leaves it.

@@ -37,6 +37,9 @@ func request(policyName, key string, units int64) policy.Request {
 
 func (l *Limiter) wait(ctx context.Context, r policy.Request) (policy.Decision, error) {
 	for {
+		if err := ctx.Err(); err != nil {
+			return policy.Decision{}, err
+		}
 		d, err := l.Check(ctx, r)
 		switch {
 		case d.Allowed:

@@ -25,7 +25,11 @@ func (i *answers) decided(c *call) error {
 	}
 	err := sourceFits(c)
 	for j := range c.decision.Limits {
-		err = errors.Join(err, inRange(&c.decision.Limits[j].Result, &c.policy.Limits[j], c.cost()))
+		got, limit := &c.decision.Limits[j].Result, &c.policy.Limits[j]
+		err = errors.Join(err, inRange(got, limit, c.cost()))
+		if c.op == limiter.Reset && c.err == nil && got.Remaining != limit.Capacity() {
+			err = errors.Join(err, fmt.Errorf("%d of %d remain after a reset", got.Remaining, limit.Capacity()))
+		}
 	}
 	if len(c.decision.Limits) != len(c.policy.Limits) {
 		err = fmt.Errorf("%d limits in the answer, %d in the policy", len(c.decision.Limits), len(c.policy.Limits))

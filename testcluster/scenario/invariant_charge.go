@@ -74,6 +74,9 @@ func (i *charged) possible(c *call, l *limiter.Limit) int64 {
 	default:
 	}
 	id := c.counted()
+	if len(i.calls[id]) == 0 {
+		return 0 // looked at, and never taken from
+	}
 	i.calls[id] = slices.DeleteFunc(i.calls[id], func(s *span) bool { return s.cost == 0 })
 	sum := int64(0)
 	for _, s := range i.calls[id] {

@@ -8,7 +8,7 @@ import (
 // act does something, and lets time go by.
 func (g *generator) act() {
 	acts := []func() bool{
-		g.burst, g.burst, g.reset,
+		g.burst, g.burst, g.reset, g.look, g.batch,
 		g.cutSome, g.cutSome, g.heal, g.heal,
 		g.pause, g.resume, g.kill, g.restart, g.restart,
 		g.start, g.stop,
@@ -32,7 +32,24 @@ func (g *generator) burst() bool {
 
 func (g *generator) reset() bool {
 	i := g.random.IntN(len(g.names))
-	g.say("reset u%d0 policy=%s", i, g.names[i])
+	g.say("reset u%d0 policy=%s via=%s", i, g.names[i], g.one(g.running))
+	return true
+}
+
+// look asks without charging, some times in a row.
+func (g *generator) look() bool {
+	i := g.random.IntN(len(g.names))
+	for range g.between(1, 5) {
+		g.say("peek u%d0 policy=%s via=%s", i, g.names[i], g.one(g.running))
+	}
+	g.say("same u%d0 policy=%s", i, g.names[i])
+	return true
+}
+
+// batch asks for keys that nothing else does: the invariants do not follow it.
+func (g *generator) batch() bool {
+	i := g.random.IntN(len(g.names))
+	g.say("batch b%d policy=%s keys=%d via=%s", i, g.names[i], g.between(1, 40), g.one(g.running))
 	return true
 }
 

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/murmurate/murmurate/testcluster/scenario"
@@ -40,10 +39,16 @@ func report(t *testing.T, s *scenario.Scenario, name string) {
 	if !t.Failed() {
 		return
 	}
-	path := filepath.Join(os.TempDir(), name)
-	if err := os.WriteFile(path, []byte(s.String()), 0o600); err != nil {
+	file, err := os.CreateTemp("", "*-"+name)
+	if err != nil {
 		t.Error(err)
 		return
 	}
-	t.Errorf("replay with: go test ./testcluster/scenario -run TestFiles -file=%s\n%s", path, s)
+	if _, err := file.WriteString(s.String()); err != nil {
+		t.Error(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Error(err)
+	}
+	t.Errorf("replay with: go test ./testcluster/scenario -run TestFiles -file=%s\n%s", file.Name(), s)
 }

@@ -217,6 +217,14 @@ func (r *run) running() []*member {
 	return list
 }
 
+func names(members []*member) []string {
+	var list []string
+	for _, m := range members {
+		list = append(list, m.name)
+	}
+	return list
+}
+
 // candidates are the members that v names and that can be asked.
 func (r *run) candidates(v via) ([]*member, error) {
 	r.mu.Lock()
@@ -229,7 +237,7 @@ func (r *run) candidates(v via) ([]*member, error) {
 		list = list[:min(1, len(list))]
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("none of the nodes that should be asked runs")
+		return nil, fmt.Errorf("nobody can be asked: of %q none runs; running are %q", v.names, names(r.running()))
 	}
 	return list, nil
 }

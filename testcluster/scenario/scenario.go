@@ -44,6 +44,7 @@ func Parse(name, text string) (*Scenario, error) {
 	s := &Scenario{Name: name}
 	var faults []error
 	started := false
+	text = strings.ReplaceAll(text, "\r\n", "\n")
 	for i, text := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 		l := &line{number: i + 1, text: text}
 		err := l.parse()
