@@ -275,7 +275,7 @@ func writeDeadline(t *testing.T, a, b net.Conn) {
 		t.Fatal(err)
 	}
 	n, err := a.Write(make([]byte, 1<<20))
-	if !isTimeout(err) || n == 0 || n == 1<<20 {
+	if !isTimeout(err) || n == 1<<20 { // 0 if the machine is so busy that it is over already
 		t.Errorf("%d bytes written, %v", n, err)
 	}
 	if n, err := a.Write([]byte("x")); n != 0 || !isTimeout(err) {
