@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	// confirmShare is the part of the deadline that is kept for confirming.
-	confirmShare = 4 // a quarter
+	// confirmShare is the part of the deadline, a quarter, that is kept for
+	// confirming.
+	confirmShare = 4
 	// lapseSlack is how much later than the check's deadline a hold lapses, so
 	// that a confirmation in time finds it open although a table's clock can be
 	// ahead by a millisecond.
@@ -28,7 +29,7 @@ const (
 // is taken, and then the others are confirmed at one time. At the first
 // denial all are cancelled, and the answers say what the counters then hold.
 // A denial that only the open holds of others cause is asked once more. A
-// single Take is just taken.
+// single Take is just taken. What is in shadow is asked for after that.
 //
 // When an owner does not decide a call, for whatever reason, Err is set and
 // instead(i) must fill the Results of asks[i] as the call's Op says, or deny:
@@ -147,8 +148,8 @@ func (t *together) pause(took time.Duration, asking time.Time) bool {
 	}
 }
 
-// confirm charges what was held. A caller that has left makes no difference:
-// what is confirmed half is worse.
+// confirm charges what was held. A caller that has left makes no difference,
+// as the last call is charged already.
 func (t *together) confirm(held []*Ask) {
 	owners, modes := byDecider(held)
 	for _, a := range modes {
