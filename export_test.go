@@ -1,6 +1,11 @@
 package murmurate
 
-import "context"
+import (
+	"context"
+
+	"github.com/murmurate/murmurate/cluster"
+	"github.com/murmurate/murmurate/limiter"
+)
 
 // Kill ends the node's listeners and sessions at once, without a word to the
 // others.
@@ -9,4 +14,20 @@ func (n *Node) Kill() {
 	cancel()
 	n.members.Close()
 	_ = n.peers.Close(ctx)
+}
+
+// DoAll has calls decided all or nothing. The failure mode denies.
+func (n *Node) DoAll(ctx context.Context, calls ...limiter.Call) []cluster.Ask {
+	asks := make([]cluster.Ask, len(calls))
+	for i := range calls {
+		asks[i] = cluster.Ask{Call: &calls[i], Results: make([]limiter.Result, len(calls[i].Charges))}
+	}
+	n.router.DoAll(ctx, asks, func(i int) { clear(asks[i].Results) })
+	return asks
+}
+
+// Owner is the subject of a key, and the node that owns it.
+func (n *Node) Owner(namespace, key string) (limiter.Subject, string) {
+	s := n.identity.Subject(namespace, key)
+	return s, n.view().OwnerID(s)
 }

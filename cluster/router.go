@@ -36,7 +36,7 @@ type RouterOptions struct {
 	Owner *Owner
 	// Deadline bounds a call that leaves the node. Required.
 	Deadline time.Duration
-	// Observe hears of every forward. Nil: nobody does.
+	// Observe hears of every forward, of several at once. Nil: nobody does.
 	Observe func(Forwarded)
 }
 
@@ -67,7 +67,12 @@ func (r *Router) Do(ctx context.Context, call *limiter.Call, results []limiter.R
 	if i >= 0 && v.self(i) {
 		return r.owner.decide(call, results)
 	}
-	deadline := time.Now().Add(r.deadline)
+	return r.forward(ctx, time.Now().Add(r.deadline), v, i, call, results)
+}
+
+// forward has call decided by ring member i of v, which is not this node, or
+// by whoever turns out to own its subject.
+func (r *Router) forward(ctx context.Context, deadline time.Time, v *View, i int, call *limiter.Call, results []limiter.Result) error {
 	for redirects := 0; ; redirects++ {
 		err := r.ask(ctx, deadline, v, i, call, results)
 		if !errors.Is(err, ErrNotOwner) {

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,12 +41,17 @@ func newFixture(t *testing.T, peers map[string]Peer, ids ...string) *fixture {
 	f := &fixture{t: t, observed: map[Forwarded]int{}}
 	f.view = testView(t, peers, ids...)
 	clock := NewClock()
+	var counting sync.Mutex
 	view := func() *View { return f.view }
 	f.owner = NewOwner(limiter.NewTable(limiter.TableOptions{}), clock, view)
 	f.share = NewShare(limiter.NewTable(limiter.TableOptions{}), clock, view)
 	f.router = NewRouter(RouterOptions{
 		View: view, Owner: f.owner, Deadline: 50 * time.Millisecond,
-		Observe: func(o Forwarded) { f.observed[o]++ },
+		Observe: func(o Forwarded) {
+			counting.Lock()
+			defer counting.Unlock()
+			f.observed[o]++
+		},
 	})
 	return f
 }

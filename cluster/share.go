@@ -53,7 +53,9 @@ func (s *Share) Do(call *limiter.Call, results []limiter.Result) error {
 // reduced limit can admit anything. If one cannot, the call is a peek:
 // nothing may be charged.
 func shareCall(call *limiter.Call, n int) (*limiter.Call, []bool) {
-	local := &limiter.Call{Op: call.Op, Subject: call.Subject, Charges: make([]limiter.Charge, len(call.Charges))}
+	local := new(limiter.Call)
+	*local = *call
+	local.Charges = make([]limiter.Charge, len(call.Charges))
 	admits := make([]bool, len(call.Charges))
 	limits := make([]limiter.Limit, len(call.Charges))
 	for i, c := range call.Charges {

@@ -1,6 +1,7 @@
 package limiter_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"sync/atomic"
@@ -157,4 +158,39 @@ func BenchmarkSweep(b *testing.B) {
 		table.Sweep(limiter.At(1_700_000_000_000_000_000), 1<<30)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/manyKeys, "ns/key")
+}
+
+// A hold and its end, and a take beside open holds of others.
+func BenchmarkHold(b *testing.B) {
+	l := &limiter.Limit{Name: "bench", Algorithm: limiter.TokenBucket, Count: limiter.MaxCount, Period: time.Hour}
+	results := make([]limiter.Result, 1)
+	for _, end := range []limiter.Op{limiter.Confirm, limiter.Cancel} {
+		b.Run(map[limiter.Op]string{limiter.Confirm: "confirm", limiter.Cancel: "cancel"}[end], func(b *testing.B) {
+			table, call := newTable(), callOf(limiter.Hold, somebody, l, 1)
+			b.ReportAllocs()
+			for b.Loop() {
+				call.Op, call.Lapse = limiter.Hold, sec
+				call.Hold.Lo++
+				do(b, table, epoch, call)
+				call.Op = end
+				do(b, table, epoch, call)
+			}
+		})
+	}
+	for _, open := range []uint64{1, 10, 100} {
+		b.Run(fmt.Sprint("take beside ", open), func(b *testing.B) {
+			table, call := newTable(), callOf(limiter.Hold, somebody, l, 1)
+			for i := range open {
+				call.Hold.Lo, call.Lapse = i+1, sec
+				do(b, table, epoch, call)
+			}
+			call.Op = limiter.Take
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := table.Do(limiter.At(epoch), call, results); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

@@ -9,11 +9,11 @@ type budget struct {
 	_    [112]byte // written at each insertion: keep the readers of others off its cache lines
 }
 
-// take reserves n, or nothing.
+// take reserves n, or nothing. A negative n is given back.
 func (b *budget) take(n int) bool {
 	for {
 		used := b.used.Load()
-		if used+int64(n) > b.most {
+		if n > 0 && used+int64(n) > b.most {
 			return false
 		}
 		if b.used.CompareAndSwap(used, used+int64(n)) {

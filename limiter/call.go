@@ -1,6 +1,9 @@
 package limiter
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Instant is one reading of the deciding node's clock, in nanoseconds. Only
 // the node that holds a counter reads a clock for it.
@@ -35,7 +38,19 @@ const (
 	// Peek answers as Take would, and charges nothing.
 	Peek
 	// Reset makes the counters as if unused and answers as Peek then would.
+	// Holds stay open.
 	Reset
+	// Hold reserves the cost of every limit if all admit the call, until it is
+	// confirmed or cancelled or has lapsed. It answers as Take would, and
+	// until then everybody sees its units as spent.
+	Hold
+	// Confirm charges what was held, whatever the limits say by now, and
+	// answers as the admission that it is. Its Delay is 0: the hold told it. If
+	// the hold is unknown or has lapsed, it charges all the same, and the limit
+	// may owe more than it holds.
+	Confirm
+	// Cancel gives back what was held and answers as Peek then would.
+	Cancel
 )
 
 // Charge is one limit that a [Call] asks of.
@@ -55,6 +70,12 @@ type Call struct {
 	Op      Op
 	Subject Subject
 	Charges []Charge
+	// Hold names the hold that is made, confirmed or cancelled. Other calls
+	// have none.
+	Hold HoldID
+	// Lapse is how long a Hold stays open, at most [MaxLapse]. Other calls have
+	// none.
+	Lapse time.Duration
 }
 
 // MaxCharges bounds the limits of one call.

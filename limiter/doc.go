@@ -11,6 +11,10 @@
 // nothing of the limit, so a changed count or burst takes effect at once and
 // keeps what was spent. Time is an argument; a table's clock never runs back.
 //
+// A request that several tables decide together reserves its units first
+// ([Hold]) and charges them once all have agreed ([Confirm]), or gives them
+// back ([Cancel]).
+//
 // What is not promised: the table does not survive the process, and a full
 // table refuses new subjects ([ErrFull]) rather than forget a live one.
 package limiter

@@ -6,8 +6,8 @@ import (
 )
 
 // ErrFull means that the call needs a new counter and the table holds as
-// many live ones as it may. Nothing was charged, and counters that exist go
-// on as before.
+// many live ones as it may, or that it is a hold and too many are open.
+// Nothing was charged or held, and counters that exist go on as before.
 var ErrFull = errors.New("limiter: the table is full of live counters; raise its MaxKeys or wait until some expire")
 
 // CallError is a [Call] that cannot be decided. Nothing was charged.
@@ -25,8 +25,12 @@ func (e *CallError) Error() string { return "limiter: " + e.Field + ": " + e.Det
 // not fit. It does not validate the limits: see [Limit.Validate].
 func (c *Call) check(results int) error {
 	switch {
-	case c.Op > Reset:
-		return &CallError{"op", fmt.Sprintf("must be take, peek or reset, got %d", c.Op)}
+	case c.Op > Cancel:
+		return &CallError{"op", fmt.Sprintf("must be take, peek, reset, hold, confirm or cancel, got %d", c.Op)}
+	case c.Op >= Hold && c.Hold == HoldID{}:
+		return &CallError{"hold", "holding, confirming and cancelling need the hold's id, 128 random bits"}
+	case c.Op == Hold && (c.Lapse <= 0 || c.Lapse > MaxLapse):
+		return &CallError{"lapse", fmt.Sprintf("must be more than 0 and at most %v, got %v", MaxLapse, c.Lapse)}
 	case len(c.Charges) == 0:
 		return &CallError{"charges", "a call needs at least one"}
 	case len(c.Charges) > MaxCharges:

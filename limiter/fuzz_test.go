@@ -81,7 +81,13 @@ func FuzzAnyNumbers(f *testing.F) {
 		}
 		call := callOf(limiter.Take, somebody, odd, cost)
 		results := make([]limiter.Result, 1)
-		for i := range int64(3) {
+		ops := []limiter.Op{
+			limiter.Take, limiter.Hold, limiter.Take, limiter.Confirm, // of the hold, if it was admitted
+			limiter.Confirm, limiter.Confirm, limiter.Take, limiter.Hold, limiter.Peek, limiter.Cancel, limiter.Take, // of others
+		}
+		for i := range int64(len(ops)) {
+			call.Op, call.Lapse = ops[i], limiter.MaxLapse
+			call.Hold.Lo = max(uint64(i), 3) - 2 // what follows a hold is about it
 			if err := table.Do(limiter.Instant{Mono: at + i*period, Wall: at ^ i}, call, results); err != nil {
 				continue // an algorithm that is none, or a negative cost
 			}

@@ -10,6 +10,7 @@ type request struct {
 	now   Instant // clamped
 	limit *Limit
 	cost  int64 // not negative
+	held  int64 // units that open holds reserve
 	// take charges the cost if the limit admits it; otherwise nothing is
 	// charged.
 	take bool
@@ -82,6 +83,8 @@ func (l *Limit) terms() terms {
 //
 // The answer is filled in place because it is larger than the registers that
 // return values travel in.
+//
+// It knows nothing of q.held: see [judgeBeside].
 func judge(s state, q *request, r *Result) state {
 	switch q.limit.Algorithm {
 	case TokenBucket:

@@ -1,6 +1,9 @@
 package limiter
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // A sliding log is longer than a slot, so its entries live in blocks of a
 // slab beside the slots. A block fills one cache line.
@@ -80,13 +83,18 @@ func (s *logSlab) give(h handle) {
 	s.unused++
 }
 
-// push appends an entry. Charges at one instant share it.
+// push appends an entry. Charges at one instant share it; what does not fit
+// it is more than any log's count, and makes no difference.
 func (s *logSlab) push(g callLog, at, units int64) callLog {
-	g.units += units
 	if g.newest != 0 && s.newestAt(g) == at {
-		s.block(g.newest).units[g.behind-1] += uint16(units)
+		entry := &s.block(g.newest).units[g.behind-1]
+		units = min(units, math.MaxUint16-int64(*entry))
+		*entry += uint16(units)
+		g.units += units
 		return g
 	}
+	units = min(units, math.MaxUint16)
+	g.units += units
 	if s.needsBlock(g, at) {
 		h := s.take()
 		s.block(h).next = 0
@@ -175,6 +183,10 @@ func (s *logSlab) move(g callLog, to *logSlab) callLog {
 }
 
 // waitFor is the time from now until the given number of units have left.
+// Those that are not in the log are held: they would leave it last.
 func (s *logSlab) waitFor(g callLog, units, now int64, t terms) time.Duration {
+	if units > g.units {
+		return time.Duration(t.period)
+	}
 	return time.Duration(s.leaveAt(g, units) + int64(t.period) - now)
 }

@@ -52,6 +52,9 @@ type Result struct {
 	// Allowed says whether this limit admits the call. The call as a whole
 	// passes, and is charged, only if every limit admits it.
 	Allowed bool
+	// Contended is set on a denial that only the open holds of others cause:
+	// without them this limit would have admitted the call.
+	Contended bool
 	// Source says where the answer came from.
 	Source Source
 	// Limit is the limit's Count.

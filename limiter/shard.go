@@ -21,15 +21,19 @@ type shardFields struct {
 	slots  slots
 	logs   *logSlab // nil until the first log
 	budget *budget  // of the table
+
+	book       *holdBook // nil while there are no holds
+	holdBudget *budget   // of the table
 }
 
 // peek answers every charge as the counters are, and reports whether all
 // admit.
 func (s *shard) peek(now Instant, call *Call, results []Result) bool {
 	admitted := true
+	open := s.holdsOn(call.Subject, now)
 	for i := range call.Charges {
 		c := &call.Charges[i]
-		q := request{now: now, limit: c.Limit, cost: c.Cost}
+		q := request{now: now, limit: c.Limit, cost: c.Cost, held: heldBy(open, c)}
 		s.ask(s.find(call.Subject, c), &q, &results[i])
 		admitted = admitted && results[i].Allowed
 	}
@@ -38,24 +42,27 @@ func (s *shard) peek(now Instant, call *Call, results []Result) bool {
 
 // take charges every limit if all admit the call.
 func (s *shard) take(now Instant, call *Call, results []Result) error {
-	if len(call.Charges) == 1 && call.Charges[0].Limit.Algorithm != SlidingLog {
+	if len(call.Charges) == 1 && call.Charges[0].Limit.Algorithm != SlidingLog && (s.book == nil || len(s.holdsOn(call.Subject, now)) == 0) {
 		return s.takeOne(now, call, &results[0])
 	}
 	if !s.peek(now, call, results) {
 		return nil
 	}
-	if err := s.makeRoom(now, call); err != nil {
+	if err := s.makeRoom(now, call, 0); err != nil {
 		return err
 	}
+	open := s.holdsOn(call.Subject, now)
 	for i := range call.Charges {
 		if c := &call.Charges[i]; c.Cost > 0 {
-			s.charge(now, call.Subject, c, &results[i])
+			q := request{now: now, limit: c.Limit, cost: c.Cost, held: heldBy(open, c), take: true}
+			s.charge(call.Subject, c, &q, &results[i])
 		}
 	}
 	return nil
 }
 
-// takeOne is take for the usual call of one limit: it judges once.
+// takeOne is take for the usual call of one limit beside no holds: it judges
+// once.
 func (s *shard) takeOne(now Instant, call *Call, r *Result) error {
 	c := &call.Charges[0]
 	q := request{now: now, limit: c.Limit, cost: c.Cost, take: true}
@@ -96,35 +103,36 @@ func (s *shard) find(subject Subject, c *Charge) int {
 	return s.slots.find(identify(subject, c.Tag), c.Limit.Algorithm)
 }
 
-// ask answers q, which does not take, as the counter at i is. -1 is an
-// unused counter.
+// ask answers q, which does not take, as the counter at i is beside what is
+// held. -1 is an unused counter.
 func (s *shard) ask(i int, q *request, r *Result) {
 	isLog := q.limit.Algorithm == SlidingLog
 	switch {
 	case i < 0 && isLog:
 		s.logs.slidingLog(callLog{}, q, r)
 	case i < 0:
-		judge(state{}, q, r)
+		judgeBeside(state{}, q, r)
 	case isLog:
 		e := s.slots.at(i)
 		s.logs.slidingLog(s.trimmed(e, q), q, r)
 		e.keep(q, r)
 	default:
 		e := s.slots.at(i)
-		judge(e.state, q, r)
+		judgeBeside(e.state, q, r)
 		e.keep(q, r)
 	}
 }
 
-// makeRoom reserves what charging the call takes, or returns ErrFull.
-func (s *shard) makeRoom(now Instant, call *Call) error {
+// makeRoom takes what charging the call needs beyond what is reserved for it,
+// or returns ErrFull. Of a reservation it gives back what is not needed.
+func (s *shard) makeRoom(now Instant, call *Call, reserved int) error {
 	counters, blocks := s.needs(call)
 	if counters > 0 && !s.slots.room(counters) {
 		// This may drop counters of the call that had expired.
 		s.rebuild(now, len(call.Charges))
 		counters, blocks = s.needs(call)
 	}
-	if !s.budget.take(counters + blocks) {
+	if !s.budget.take(counters + blocks - reserved) {
 		return ErrFull
 	}
 	return nil
@@ -151,27 +159,32 @@ func (s *shard) needs(call *Call) (counters, blocks int) {
 	return counters, blocks
 }
 
-// charge charges c, which its limit admits and for which makeRoom has made
-// room.
-func (s *shard) charge(now Instant, subject Subject, c *Charge, r *Result) {
+// charge charges c by q, which its limit admits and for which makeRoom has
+// made room.
+func (s *shard) charge(subject Subject, c *Charge, q *request, r *Result) {
 	i := s.find(subject, c)
 	if i < 0 {
 		i = s.slots.insert(identify(subject, c.Tag), c.Limit.Algorithm)
 	}
 	e := s.slots.at(i)
-	q := request{now: now, limit: c.Limit, cost: c.Cost, take: true}
 	if c.Limit.Algorithm == SlidingLog {
-		if s.logs == nil {
-			s.logs = new(logSlab)
-		}
-		log := s.logs.push(loadLog(e.state), now.Mono, c.Cost)
-		e.state = log.state()
-		s.logs.slidingLog(log, &q, r)
-		r.Allowed, r.RetryAfter = true, 0 // the call is in the log already
+		log := s.push(e, q)
+		s.logs.slidingLog(log, q, r)
+		r.admit(0) // the call is in the log already
 	} else {
-		e.state = judge(e.state, &q, r)
+		e.state = judgeBeside(e.state, q, r)
 	}
-	e.keep(&q, r)
+	e.keep(q, r)
+}
+
+// push appends q's units to the log at e.
+func (s *shard) push(e *slot, q *request) callLog {
+	if s.logs == nil {
+		s.logs = new(logSlab)
+	}
+	log := s.logs.push(loadLog(e.state), q.now.Mono, q.cost)
+	e.state = log.state()
+	return log
 }
 
 // trimmed is the log at e without what has left it, which it frees.

@@ -62,6 +62,7 @@ func (s *shard) sweep(m *mark, now Instant, from, n int) (dropped, next int, don
 	if next < s.slots.len() {
 		return dropped, next, false
 	}
+	s.sweepHolds(s.clock)
 	if s.slots.sparse() {
 		dropped += s.rebuild(s.clock, 0)
 	}

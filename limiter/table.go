@@ -23,6 +23,7 @@ type Table struct {
 	latest mark
 	_      [112]byte // the mark is read by every call, so nothing hot may share its cache lines
 	budget budget
+	holds  budget
 	sweep  struct {
 		sync.Mutex
 		shard, slot int // where the next sweep goes on
@@ -37,10 +38,11 @@ func NewTable(o TableOptions) *Table {
 	}
 	t := &Table{shards: make([]shard, shardsFor(most))}
 	t.budget.most = int64(most)
+	t.holds.most = maxHolds
 	t.latest.init()
 	for i := range t.shards {
 		t.shards[i].clock = Instant{Mono: minClock, Wall: minClock}
-		t.shards[i].budget = &t.budget
+		t.shards[i].budget, t.shards[i].holdBudget = &t.budget, &t.holds
 	}
 	return t
 }
@@ -69,9 +71,15 @@ func shardsFor(keys int) int {
 // forced into range, number by number: the answer is then of little use, but
 // no counter is harmed.
 //
+// A Hold reserves instead, until its Confirm or Cancel comes, or its Lapse has
+// passed since now. Neither can happen to a hold twice, nor one after the
+// other: repeating them answers as a peek would, for at least two seconds or
+// the next 4,096 holds of a shard.
+//
 // Errors: a [*CallError] says what is wrong with the call; [ErrFull] is for
-// a call that needs a new counter while MaxKeys are live. With either,
-// nothing was charged and results are void.
+// a call that needs a new counter while MaxKeys are live, or a hold while
+// 65,536 are open in the table or 1,024 on its subject. With either, nothing
+// was charged and results are void.
 func (t *Table) Do(now Instant, call *Call, results []Result) error {
 	if err := call.check(len(results)); err != nil {
 		return err
@@ -95,6 +103,12 @@ func (t *Table) do(now Instant, call *Call, results []Result) error {
 		return s.take(now, call, results)
 	case Reset:
 		s.reset(now, call, results)
+	case Hold:
+		return s.hold(now, call, results)
+	case Confirm:
+		return s.confirm(now, call, results)
+	case Cancel:
+		s.cancel(now, call, results)
 	default:
 		s.peek(now, call, results)
 	}
@@ -102,5 +116,6 @@ func (t *Table) do(now Instant, call *Call, results []Result) error {
 }
 
 // Len is the number of live counters, those included that have expired and
-// are not swept yet, and the blocks of sliding logs (see MaxKeys).
+// are not swept yet, the blocks of sliding logs (see MaxKeys), and what open
+// holds may come to need.
 func (t *Table) Len() int { return int(t.budget.used.Load()) }

@@ -2,6 +2,7 @@ package limiter_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -25,14 +26,18 @@ func pick[T any](c chooser, from ...T) T { return from[c.choose(int64(len(from))
 // together.
 type walk struct {
 	chooser
-	table  *limiter.Table
-	oracle *limitertest.Oracle
-	now    limiter.Instant
-	limits []*limiter.Limit
-	last   limiter.Result
-	steady bool // limits do not change, so sweeping must not show
-	drifts bool // Wall runs at another rate than Mono
-	log    strings.Builder
+	table    *limiter.Table
+	oracle   *limitertest.Oracle
+	now      limiter.Instant
+	limits   []*limiter.Limit
+	last     limiter.Result
+	admitted bool // the last call
+	holds    []walkHold
+	tried    int   // holds, admitted or not
+	clock    int64 // the latest Instant.Mono
+	steady   bool  // limits do not change, so sweeping must not show
+	drifts   bool  // Wall runs at another rate than Mono
+	log      strings.Builder
 }
 
 func newWalk(c chooser, algorithms ...limiter.Algorithm) *walk {
@@ -43,6 +48,7 @@ func newWalk(c chooser, algorithms ...limiter.Algorithm) *walk {
 		steady:  c.choose(2) == 0,
 		drifts:  c.choose(2) == 0,
 	}
+	w.clock = math.MinInt64
 	start := pick(c, int64(0), -1, -5_000_000_000, 1_588_159_072_000_000_000, 1_709_164_799_999_999_999)
 	w.now = limiter.Instant{Mono: start + pick(c, int64(0), 12345), Wall: start}
 	for i, a := range algorithms {
@@ -117,6 +123,12 @@ func (w *walk) step() string {
 		w.table.Sweep(w.now, 1000)
 	}
 
+	w.clock = max(w.clock, w.now.Mono)
+	if w.choose(4) == 0 {
+		if call, ok := w.endHold(); ok {
+			return w.compare(&call)
+		}
+	}
 	call := limiter.Call{
 		Op:      pick(w, limiter.Take, limiter.Take, limiter.Take, limiter.Take, limiter.Take, limiter.Take, limiter.Peek, limiter.Reset),
 		Subject: limiter.Subject{Hi: uint64(w.choose(2)), Lo: 7},
@@ -130,6 +142,9 @@ func (w *walk) step() string {
 			continue
 		}
 		call.Charges = append(call.Charges, limiter.Charge{Limit: l, Tag: l.Tag(), Cost: w.cost(l)})
+	}
+	if call.Op == limiter.Take && len(w.holds) < maxWalkHolds && w.choose(3) == 0 {
+		return w.hold(&call)
 	}
 	return w.compare(&call)
 }
@@ -145,6 +160,7 @@ func (w *walk) moveClock() {
 	ahead := pick(w, time.Duration(0), 0, 0, 1, w.last.RetryAfter, w.last.RetryAfter, w.last.RetryAfter-1, w.last.NextUnit,
 		w.last.ResetAfter, w.last.ResetAfter-1, l.Period, l.Period/3, l.Period*2, l.Period-1,
 		l.Period/time.Duration(l.Count+1), l.WindowEnd(w.now), l.WindowEnd(w.now)-1,
+		time.Millisecond, time.Second-time.Millisecond, limiter.MaxLapse, // lapses of holds, and sums of them
 		year, -time.Hour, -1, -l.Period)
 	if w.steady && w.drifts {
 		ahead = max(ahead, 0)
@@ -170,7 +186,7 @@ func (w *walk) moveClock() {
 // compare asks both and says how the answers differ, or "".
 func (w *walk) compare(call *limiter.Call) string {
 	got, want := make([]limiter.Result, len(call.Charges)), make([]limiter.Result, len(call.Charges))
-	fmt.Fprintf(&w.log, "%+v op %d %v", w.now, call.Op, call.Subject)
+	fmt.Fprintf(&w.log, "%+v op %d %v %d", w.now, call.Op, call.Subject, call.Hold.Lo)
 	for i := range call.Charges {
 		fmt.Fprintf(&w.log, " %s:%d", call.Charges[i].Limit.Name, call.Charges[i].Cost)
 	}
@@ -185,6 +201,10 @@ func (w *walk) compare(call *limiter.Call) string {
 		}
 	}
 	w.last = got[0]
+	w.admitted = true
+	for i := range got {
+		w.admitted = w.admitted && got[i].Allowed
+	}
 	return ""
 }
 

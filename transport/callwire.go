@@ -21,6 +21,13 @@ func appendCall(b []byte, call *limiter.Call) ([]byte, error) {
 	b = append(b, byte(call.Op))
 	b = binary.LittleEndian.AppendUint64(b, call.Subject.Hi)
 	b = binary.LittleEndian.AppendUint64(b, call.Subject.Lo)
+	if call.Op >= limiter.Hold {
+		b = binary.LittleEndian.AppendUint64(b, call.Hold.Hi)
+		b = binary.LittleEndian.AppendUint64(b, call.Hold.Lo)
+	}
+	if call.Op == limiter.Hold {
+		b = binary.AppendUvarint(b, uint64(call.Lapse))
+	}
 	b = append(b, byte(len(call.Charges)))
 	for i := range call.Charges {
 		c := &call.Charges[i]
@@ -47,8 +54,15 @@ func (s *callSpace) decode(body []byte, z *zones) bool {
 	d := decoder{rest: body}
 	s.call.Op = limiter.Op(d.uint8())
 	s.call.Subject = limiter.Subject{Hi: d.uint64(), Lo: d.uint64()}
+	s.call.Hold, s.call.Lapse = limiter.HoldID{}, 0
+	if s.call.Op >= limiter.Hold {
+		s.call.Hold = limiter.HoldID{Hi: d.uint64(), Lo: d.uint64()}
+	}
+	if s.call.Op == limiter.Hold {
+		s.call.Lapse = time.Duration(min(d.uvarint(), uint64(limiter.MaxLapse)))
+	}
 	n := int(d.uint8())
-	if s.call.Op > limiter.Reset || n == 0 || n > limiter.MaxCharges {
+	if s.call.Op > limiter.Cancel || n == 0 || n > limiter.MaxCharges {
 		return false
 	}
 	s.call.Charges = s.charges[:n]

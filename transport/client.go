@@ -87,7 +87,7 @@ func Dial(o ClientOptions) *Client {
 // for each charge, only if it returns nil. It returns by the deadline or when
 // ctx ends, whichever is first.
 //
-// The errors are ErrDown and ErrQueueFull (nothing was sent), ErrDeadline,
+// The errors are ErrDown, ErrQueueFull and ErrOldPeer (nothing was sent), ErrDeadline,
 // ErrBroken and that of ctx (the call may have been charged if its bytes were
 // sent), a *[RefusedError] (answered, nothing charged), and others for calls
 // that cannot be sent at all. No call is ever sent twice.

@@ -78,6 +78,7 @@ func (c *Client) connect(ctx context.Context, first bool) (*session, error) {
 	s := &session{
 		client: c,
 		conn:   raw,
+		speaks: min(peer.max, maxProtocol),
 		in:     in,
 		out:    frameWriter{conn: conn, clock: c.clock},
 		wake:   make(chan struct{}, 1),

@@ -19,6 +19,13 @@ func FuzzCall(f *testing.F) {
 		}
 		f.Add(body)
 	}
+	for _, c := range sampleHolds() {
+		body, err := appendCall(nil, c)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(body)
+	}
 	f.Add([]byte{})
 	var z zones
 	f.Fuzz(func(t *testing.T, body []byte) {
@@ -60,6 +67,7 @@ func FuzzEntries(f *testing.F) {
 func FuzzReply(f *testing.F) {
 	f.Add(appendReply(nil, 1, CodeOK, []limiter.Result{{Allowed: true, RetryAfter: limiter.Never}}))
 	f.Add(appendReply(nil, 300, CodeNotOwner, nil))
+	f.Add(appendReply(nil, 2, CodeOK, []limiter.Result{{Contended: true, Limit: 5}, {Allowed: true}}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		d := decoder{rest: b}
 		var r, again reply
@@ -82,6 +90,9 @@ func FuzzReply(f *testing.F) {
 
 func FuzzHello(f *testing.F) {
 	f.Add(encodeHello(newHello(node("n1"), "n2"))[headerBytes:])
+	first := newHello(node("n1"), "")
+	first.max = 1
+	f.Add(encodeHello(first)[headerBytes:])
 	f.Fuzz(func(t *testing.T, body []byte) {
 		h, err := decodeHello(body)
 		if err != nil {

@@ -10,8 +10,13 @@ import (
 )
 
 // The protocol versions that this package speaks. Both ends use the highest
-// that they have in common.
-const minProtocol, maxProtocol = 1, 1
+// that they have in common. Version 2 brought holds: three operations, and in
+// a result whether it was contended.
+const (
+	minProtocol, maxProtocol = 1, 2
+
+	protocolHolds = 2
+)
 
 // magic opens every hello, so that a stray connection is told apart from a
 // peer of another version.

@@ -66,7 +66,7 @@ func TestJudge(t *testing.T) {
 		{"welcome", "", func(*hello) {}, 0},
 		{"welcome by name", "n2", func(h *hello) { h.wanted = "n1" }, 0},
 		{"newer, but not too new", "", func(h *hello) { h.max = 9 }, 0},
-		{"too new", "", func(h *hello) { h.min, h.max = 2, 9 }, reasonVersion},
+		{"too new", "", func(h *hello) { h.min, h.max = maxProtocol+1, 9 }, reasonVersion},
 		{"too old", "", func(h *hello) { h.min, h.max = 0, 0 }, reasonVersion},
 		{"another cluster", "", func(h *hello) { h.Cluster++ }, reasonCluster},
 		{"ourselves", "", func(h *hello) { h.ID = "n1" }, reasonSelf},

@@ -51,12 +51,22 @@ func (r *reply) next(d *decoder) error {
 	return nil
 }
 
+// The first byte of a result; 0 is a denial. Protocol 1 reads whatever is not
+// an admission as a denial.
+const (
+	flagAllowed   = 1
+	flagContended = 2 // a denial that only open holds cause
+)
+
 func appendResult(b []byte, r *limiter.Result) []byte {
-	var allowed byte
-	if r.Allowed {
-		allowed = 1
+	var flags byte
+	switch {
+	case r.Allowed:
+		flags = flagAllowed
+	case r.Contended:
+		flags = flagContended
 	}
-	b = append(b, allowed, byte(r.Source))
+	b = append(b, flags, byte(r.Source))
 	b = binary.AppendUvarint(b, uint64(r.Limit))
 	b = binary.AppendUvarint(b, uint64(r.Remaining))
 	b = binary.AppendVarint(b, int64(r.RetryAfter))
@@ -66,7 +76,8 @@ func appendResult(b []byte, r *limiter.Result) []byte {
 }
 
 func decodeResult(d *decoder, r *limiter.Result) {
-	r.Allowed = d.uint8() == 1
+	flags := d.uint8()
+	r.Allowed, r.Contended = flags == flagAllowed, flags == flagContended
 	r.Source = limiter.Source(d.uint8())
 	r.Limit = int64(d.uvarint())
 	r.Remaining = int64(d.uvarint())

@@ -23,6 +23,7 @@ type session struct {
 	conn   net.Conn // below any TLS: closing it never blocks
 	in     *frameReader
 	out    frameWriter
+	speaks uint8         // protocol version
 	wake   chan struct{} // holds a token when the writer has something to look at
 	ending chan struct{} // closed by end
 	once   sync.Once
@@ -46,6 +47,7 @@ func (p *pending) prepare(call *limiter.Call, results []limiter.Result) (err err
 		return errors.New("transport: one result for each charge is needed")
 	}
 	p.charges = len(results)
+	p.holds = call.Op >= limiter.Hold
 	p.call, err = appendCall(p.call[:0], call)
 	return err
 }
@@ -56,6 +58,8 @@ func (s *session) enqueue(p *pending) error {
 	defer s.mu.Unlock()
 	now := s.client.clock.now()
 	switch {
+	case p.holds && s.speaks < protocolHolds:
+		return ErrOldPeer
 	case s.over || s.leaving || !s.health.up(now):
 		return ErrDown
 	case p.deadline <= now:

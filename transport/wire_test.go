@@ -62,9 +62,55 @@ func TestCallsSurviveTheWire(t *testing.T) {
 	}
 }
 
+// sampleHolds are the three calls about holds.
+func sampleHolds() []*limiter.Call {
+	var calls []*limiter.Call
+	for i, op := range []limiter.Op{limiter.Hold, limiter.Confirm, limiter.Cancel} {
+		c := call(1, 3)
+		c.Charges[0].Limit.Name = "" // which does not travel
+		c.Op, c.Hold = op, limiter.HoldID{Hi: math.MaxUint64, Lo: uint64(i)}
+		calls = append(calls, c)
+	}
+	calls[0].Lapse = 50*time.Millisecond + 1
+	return calls
+}
+
+func TestHoldsSurviveTheWire(t *testing.T) {
+	t.Parallel()
+	var space callSpace
+	var z zones
+	take := sampleHolds()[0]
+	take.Op, take.Hold, take.Lapse = limiter.Take, limiter.HoldID{}, 0
+	for _, want := range append(sampleHolds(), take) { // the last over the remains of a hold
+		body, err := appendCall(nil, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !space.decode(body, &z) || !sameCall(&space.call, want) {
+			t.Errorf("got %+v, want %+v", space.call, *want)
+		}
+	}
+}
+
+// A lapse longer than any is cut to the longest.
+func TestLapseIsBounded(t *testing.T) {
+	t.Parallel()
+	c := sampleHolds()[0]
+	c.Lapse = -1 // as uvarint: the largest number
+	body, err := appendCall(nil, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var space callSpace
+	var z zones
+	if !space.decode(body, &z) || space.call.Lapse != limiter.MaxLapse {
+		t.Errorf("the lapse is %v", space.call.Lapse)
+	}
+}
+
 // sameCall compares all but zones, of which it compares the names.
 func sameCall(a, b *limiter.Call) bool {
-	if a.Op != b.Op || a.Subject != b.Subject || len(a.Charges) != len(b.Charges) {
+	if a.Op != b.Op || a.Hold != b.Hold || a.Lapse != b.Lapse || a.Subject != b.Subject || len(a.Charges) != len(b.Charges) {
 		return false
 	}
 	for i := range a.Charges {
@@ -85,7 +131,7 @@ func TestTheLargestEntriesFitAFrame(t *testing.T) {
 	t.Parallel()
 	wide := limiter.Limit{Algorithm: limiter.FixedWindow, Align: limiter.AlignCalendar, Calendar: limiter.Month, Anchor: 31,
 		Count: -1, Period: -1, Burst: -1, Zone: time.FixedZone(strings.Repeat("z", maxZoneBytes), 0)}
-	c := &limiter.Call{}
+	c := &limiter.Call{Op: limiter.Hold, Lapse: -1}
 	var results []limiter.Result
 	for range limiter.MaxCharges {
 		c.Charges = append(c.Charges, limiter.Charge{Limit: &wide, Tag: math.MaxUint64, Cost: -1})

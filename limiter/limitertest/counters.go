@@ -1,7 +1,9 @@
 package limitertest
 
 import (
+	"maps"
 	"math/big"
+	"slices"
 
 	"github.com/murmurate/murmurate/limiter"
 )
@@ -41,6 +43,8 @@ func (b *bucketCounter) charge(now limiter.Instant, l *limiter.Limit, cost int64
 	b.at = now.Mono
 }
 
+func (b *bucketCounter) clone() counter { return &bucketCounter{new(big.Rat).Set(b.debt), b.at} }
+
 // windowCounter counts until the window that its first charge fell into ends.
 type windowCounter struct{ units, end int64 }
 
@@ -67,6 +71,8 @@ func (w *windowCounter) charge(now limiter.Instant, l *limiter.Limit, cost int64
 	w.units += cost
 }
 
+func (w *windowCounter) clone() counter { return &windowCounter{w.units, w.end} }
+
 // slidingCounter remembers every window there ever was, by its number.
 type slidingCounter struct{ units map[int64]int64 }
 
@@ -82,6 +88,8 @@ func (s *slidingCounter) charge(now limiter.Instant, l *limiter.Limit, cost int6
 	number := new(big.Int).Div(big.NewInt(now.Wall), big.NewInt(int64(l.Period)))
 	s.units[number.Int64()] += cost
 }
+
+func (s *slidingCounter) clone() counter { return &slidingCounter{maps.Clone(s.units)} }
 
 // logCounter remembers every charge.
 type logCounter struct {
@@ -101,3 +109,5 @@ func (g *logCounter) used(now limiter.Instant, d *big.Int, l *limiter.Limit) *bi
 func (g *logCounter) charge(now limiter.Instant, _ *limiter.Limit, cost int64) {
 	g.charges = append(g.charges, struct{ at, units int64 }{now.Mono, cost})
 }
+
+func (g *logCounter) clone() counter { return &logCounter{slices.Clone(g.charges)} }

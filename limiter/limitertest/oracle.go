@@ -18,6 +18,7 @@ import (
 type Oracle struct {
 	now      limiter.Instant
 	counters map[counterID]counter
+	holds    oracleHolds
 }
 
 type counterID struct {
@@ -32,6 +33,7 @@ type counter interface {
 	// nothing more is charged. It never rises with d.
 	used(now limiter.Instant, d *big.Int, l *limiter.Limit) *big.Rat
 	charge(now limiter.Instant, l *limiter.Limit, cost int64)
+	clone() counter
 }
 
 // NewOracle returns an Oracle without counters.
@@ -39,36 +41,50 @@ func NewOracle() *Oracle {
 	return &Oracle{
 		now:      limiter.Instant{Mono: math.MinInt64, Wall: math.MinInt64},
 		counters: make(map[counterID]counter),
+		holds:    oracleHolds{open: make(map[limiter.HoldID]oracleHold), ended: make(map[limiter.HoldID]bool)},
 	}
 }
 
 // Do decides call at now and fills results, one for each charge. The call
-// must be valid, and so must be its limits.
+// must be valid, and so must be its limits. A hold never uses an id twice.
 func (o *Oracle) Do(now limiter.Instant, call *limiter.Call, results []limiter.Result) {
 	o.now.Mono = max(o.now.Mono, now.Mono)
 	o.now.Wall = max(o.now.Wall, now.Wall)
+	o.holds.lapse(o.now)
+	confirms := call.Op == limiter.Confirm && !o.holds.ended[call.Hold]
+	if call.Op == limiter.Confirm || call.Op == limiter.Cancel {
+		o.holds.end(call.Hold)
+	}
 	admitted := true
 	for i := range call.Charges {
 		c := &call.Charges[i]
 		if call.Op == limiter.Reset {
 			delete(o.counters, idOf(call, c))
 		}
-		results[i] = o.ask(o.counter(call, c), c)
+		results[i] = o.ask(call, c)
 		admitted = admitted && results[i].Allowed
+		if confirms {
+			results[i].Allowed, results[i].RetryAfter, results[i].Delay, results[i].Contended = true, 0, 0, false
+		}
 	}
-	if !admitted || call.Op != limiter.Take {
+	switch {
+	case call.Op == limiter.Hold && admitted:
+		o.holds.add(o.now, call)
+	case call.Op == limiter.Take && admitted, confirms:
+		for i := range call.Charges {
+			if c := &call.Charges[i]; c.Cost > 0 {
+				o.counter(call, c).charge(o.now, c.Limit, c.Cost)
+			}
+		}
+	default:
 		return
 	}
 	for i := range call.Charges {
-		c := &call.Charges[i]
-		if c.Cost == 0 {
-			continue
+		if c := &call.Charges[i]; c.Cost > 0 {
+			delay := results[i].Delay
+			results[i] = o.ask(call, c)
+			results[i].Allowed, results[i].RetryAfter, results[i].Delay, results[i].Contended = true, 0, delay, false
 		}
-		counter := o.counter(call, c)
-		delay := results[i].Delay
-		counter.charge(o.now, c.Limit, c.Cost)
-		results[i] = o.ask(counter, c)
-		results[i].Allowed, results[i].RetryAfter, results[i].Delay = true, 0, delay
 	}
 }
 
@@ -84,8 +100,21 @@ func (o *Oracle) counter(call *limiter.Call, c *limiter.Charge) counter {
 	return o.counters[id]
 }
 
-// ask answers c as its counter is.
-func (o *Oracle) ask(counter counter, c *limiter.Charge) limiter.Result {
+// ask answers c as its counter is beside what is held.
+func (o *Oracle) ask(call *limiter.Call, c *limiter.Charge) limiter.Result {
+	counter := o.counter(call, c)
+	held := o.holds.units(idOf(call, c))
+	if held == 0 {
+		return o.askAlone(counter, c)
+	}
+	beside := counter.clone()
+	beside.charge(o.now, c.Limit, held)
+	r := o.askAlone(beside, c)
+	r.Contended = !r.Allowed && o.askAlone(counter, c).Allowed
+	return r
+}
+
+func (o *Oracle) askAlone(counter counter, c *limiter.Charge) limiter.Result {
 	l := c.Limit
 	ask := max(c.Cost, 1)
 	room := func(d *big.Int) *big.Rat {
