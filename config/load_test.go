@@ -127,7 +127,7 @@ func TestEverySetting(t *testing.T) {
 		t.Fatal(err)
 	}
 	api := set.Policies()[0]
-	if api.Cost != 2 || !api.Shadow || api.OnUnreachable != policy.Allow || api.Limits[1].Count != 3000 || api.Limits[1].Anchor != 5 {
+	if api.Cost.Default != 2 || !api.Shadow || api.OnUnreachable != policy.Allow || api.Limits[1].Count != 3000 || api.Limits[1].Anchor != 5 {
 		t.Errorf("policy api is %+v", api)
 	}
 	if names := set.Names(); names[0] != "api" || names[1] != "API" {

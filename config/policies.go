@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/murmurate/murmurate/limiter"
@@ -33,12 +32,7 @@ func (c *Config) policies(unsound func(path string) bool) (*policy.Set, []*polic
 		faults = append(faults, b.faults...)
 	}
 	set, err := policy.NewSet(built...)
-	for _, f := range policy.InputErrors(err) {
-		if path, ok := strings.CutSuffix(f.Field, ".cost"); ok { // a policy has one, and the file has it as the default
-			f = &policy.InputError{Field: path + ".cost.default", Detail: f.Detail}
-		}
-		faults = append(faults, f)
-	}
+	faults = append(faults, policy.InputErrors(err)...)
 	return set, faults
 }
 
@@ -79,7 +73,7 @@ func (b *builder) build(written *Policy) policy.Policy {
 		case *cost > limiter.MaxCount:
 			b.fault("cost.default", "must be at most %d, which is the most that a limit can hold", int64(limiter.MaxCount))
 		default:
-			p.Cost = *cost
+			p.Cost.Default = *cost
 		}
 	}
 	if mode := written.OnUnreachable; mode != "" {
