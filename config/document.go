@@ -120,10 +120,15 @@ func (d *document) read(n *yaml.Node, s *schema, path string) any {
 	case n.ShortTag() == "!!null":
 		return nil
 	}
-	switch s.kind {
-	case group:
+	switch {
+	case s.short != "" && n.Kind == yaml.ScalarNode:
+		if value := d.readScalar(n, s.fields[s.short], join(path, s.short)); value != nil {
+			return map[string]any{s.short: value}
+		}
+		return nil
+	case s.kind == group:
 		return d.readGroup(n, s, path)
-	case list:
+	case s.kind == list:
 		return d.readList(n, s, path)
 	default:
 		return d.readScalar(n, s, path)

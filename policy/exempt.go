@@ -28,7 +28,7 @@ type exemption struct {
 func (e *Exemption) compile(fault faultFunc) exemption {
 	c := exemption{matcher: e.Match.compile(fault)}
 	if reflect.ValueOf(*e).IsZero() {
-		fault("path", "or cidr, method, host, header, query or attribute is required: this would exempt every request")
+		fault("", "would exempt every request: give it a path, cidr, method, host, header, query or attribute")
 	}
 	if e.CIDR != "" {
 		var err error

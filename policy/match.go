@@ -52,9 +52,14 @@ type fieldMatcher struct {
 // faultFunc takes a fault in the field at a path.
 type faultFunc func(field, format string, args ...any)
 
-// under is fault for the fields below path.
+// under is fault for the fields below path. No field is path itself.
 func (fault faultFunc) under(path string) faultFunc {
-	return func(field, format string, args ...any) { fault(path+"."+field, format, args...) }
+	return func(field, format string, args ...any) {
+		if field != "" {
+			field = "." + field
+		}
+		fault(path+field, format, args...)
+	}
 }
 
 // compile makes m ready. After a fault the matcher is not usable.
@@ -79,6 +84,7 @@ func (m *Match) compile(fault faultFunc) *matcher {
 		var err error
 		if c.path, err = parsePathPattern(m.Path); err != nil {
 			fault("path", "%v", err)
+			c.path = &pathPattern{names: capturesIn(m.Path)}
 		}
 	}
 	c.addFields("header", KeyHeader, m.Header, fault)

@@ -100,7 +100,7 @@ func TestMatchFaults(t *testing.T) {
 			`match.attribute[0].name: attr needs a name without spaces and |, got "a|b"`}},
 		{"exemptions", Policy{Exempt: []Exemption{
 			{}, {CIDR: "10.0.0.1"}, {CIDR: "10.0.0.1/8"}, {CIDR: "ten"}, {CIDR: "::ffff:10.0.0.0/104"}, {Match: Match{Path: "x", Method: []string{"get"}}}}}, []string{
-			"exempt[0].path: or cidr, method, host, header, query or attribute is required: this would exempt every request",
+			"exempt[0]: would exempt every request: give it a path, cidr, method, host, header, query or attribute",
 			"exempt[1].cidr: must be a network: write 10.0.0.1/32 for this one address",
 			"exempt[2].cidr: 10.0.0.1/8 is not where a network begins: write 10.0.0.0/8",
 			`exempt[3].cidr: must be a network such as 10.0.0.0/8 or 2001:db8::/32, got "ten"`,
@@ -122,6 +122,8 @@ func TestMatchFaults(t *testing.T) {
 			`key[10]: cookie needs the name of one, such as X-Api-Key or session, got "a;b"`,
 			`key[11]: attr needs a name without spaces and |, got ""`,
 			`key[12]: must be ` + sourceForms}},
+		{"keys of a faulty path", Policy{Match: Match{Path: "/{tenant}/*x"}, Key: []string{"path:tenant"}}, []string{
+			`match.path: *, ** and {name} stand for whole segments, not for a part of "*x": write %2A, %7B and %7D for the characters`}},
 		{"a lone global is a key", Policy{Key: []string{"global"}}, nil},
 		{"global may come last", Policy{Key: []string{"attr:user | global", "method"}}, nil},
 		{"costs", Policy{Cost: Cost{Default: -1, Attr: "a b", ByMethod: []MethodCost{{"GET", 1}, {"GET", 0}, {"post", 2}}}}, []string{

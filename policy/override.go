@@ -78,9 +78,9 @@ func (r *rules) compileOverrides(p *Policy, fault faultFunc) {
 func (o *Override) faults(p *Policy, fault faultFunc) {
 	switch {
 	case o.Key != "" && o.KeyPrefix != "":
-		fault("key_prefix", "give either key or key_prefix, not both")
+		fault("", "give either key or key_prefix, not both")
 	case o.Key == "" && o.KeyPrefix == "":
-		fault("key", "is required: whom the override is for, or key_prefix for several")
+		fault("", "needs a key, or key_prefix for several: whom it is for")
 	}
 	effects := 0
 	for _, given := range []bool{len(o.Limits) > 0, o.Unlimited, o.Blocked} {
@@ -90,9 +90,9 @@ func (o *Override) faults(p *Policy, fault faultFunc) {
 	}
 	switch {
 	case effects == 0:
-		fault("limits", "is required, or unlimited: true, or blocked: true")
+		fault("", "needs limits, or unlimited: true, or blocked: true")
 	case effects > 1:
-		fault("limits", "give one of limits, unlimited: true and blocked: true, not several")
+		fault("", "give one of limits, unlimited: true and blocked: true, not several")
 	}
 	replacingFaults(o.Limits, p, fault)
 }
@@ -148,7 +148,7 @@ func (s *Set) CheckOverride(policyName string, o *Override) error {
 		return s.unknown(policyName)
 	}
 	var faults []*InputError
-	fault := appendTo(&faults)
+	fault := appendTo(&faults).under("override")
 	o.faults(r.plans[0].policy, fault)
 	if o.KeyPrefix != "" {
 		fault("key_prefix", "only the configuration has overrides for prefixes: give the whole key")

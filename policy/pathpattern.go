@@ -63,7 +63,7 @@ func (p *pathPattern) add(written string) error {
 		if last < 0 || p.segments[last].kind != anySegments { // twice is as good as once
 			p.segments = append(p.segments, patternSegment{kind: anySegments})
 		}
-	case strings.HasPrefix(written, "{") && strings.HasSuffix(written, "}"):
+	case strings.HasPrefix(written, "{") && strings.HasSuffix(written, "}"): // as in capturesIn
 		return p.addCapture(written[1 : len(written)-1])
 	case strings.ContainsAny(written, "*{}"):
 		return fmt.Errorf("*, ** and {name} stand for whole segments, not for a part of %q: write %%2A, %%7B and %%7D for the characters", clip(written))
@@ -90,6 +90,18 @@ func (p *pathPattern) addCapture(name string) error {
 	p.segments = append(p.segments, patternSegment{kind: captureSegment, capture: len(p.names)})
 	p.names = append(p.names, name)
 	return nil
+}
+
+// capturesIn are the names in a pattern that has a fault, so that what refers
+// to them can be judged.
+func capturesIn(pattern string) []string {
+	var names []string
+	for segment := range strings.SplitSeq(pattern, "/") {
+		if strings.HasPrefix(segment, "{") && strings.HasSuffix(segment, "}") {
+			names = append(names, segment[1:len(segment)-1])
+		}
+	}
+	return names
 }
 
 // fixed is the only segment, or "" for none, that a path matched by p can have

@@ -38,10 +38,10 @@ func (r *rules) compileTiers(p *Policy, fault faultFunc) {
 	switch s, err := parseSource(t.By, nil); {
 	case t.By == "":
 		fault("tiers.by", "is required beside sets: where a request says its tier, such as header:X-Plan or attr:plan")
+	case !strings.HasPrefix(t.By, string(KeyHeader)+":") && !strings.HasPrefix(t.By, string(KeyAttr)+":"):
+		fault("tiers.by", "must be header:NAME or attr:NAME, got %q", clip(t.By))
 	case err != nil:
 		fault("tiers.by", "%v", err)
-	case s.kind != KeyHeader && s.kind != KeyAttr:
-		fault("tiers.by", "must be header:NAME or attr:NAME, got %q", clip(t.By))
 	default:
 		r.tierBy = s
 	}

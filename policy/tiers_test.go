@@ -150,10 +150,10 @@ func TestCheckOverride(t *testing.T) {
 		{"lone", Override{Key: "k", Limits: []limiter.Limit{perMinute("", 5)}}, ""},
 		{"lone", Override{Key: "k", Limits: []limiter.Limit{perMinute("lone", 5)}}, ""},
 		{"api", Override{Key: "k", Limits: []limiter.Limit{perMinute("brust", 1)}},
-			`limits[0].name: must be that of one of the policy's limits (burst, month), got "brust" (did you mean "burst"?)`},
-		{"api", Override{Key: "k", Limits: []limiter.Limit{perMinute("", 1)}}, "limits[0].name: is required: which of the policy's limits it replaces (burst, month)"},
-		{"api", Override{KeyPrefix: "k", Blocked: true}, "key_prefix: only the configuration has overrides for prefixes: give the whole key"},
-		{"api", Override{}, "key: is required: whom the override is for, or key_prefix for several\nlimits: is required, or unlimited: true, or blocked: true"},
+			`override.limits[0].name: must be that of one of the policy's limits (burst, month), got "brust" (did you mean "burst"?)`},
+		{"api", Override{Key: "k", Limits: []limiter.Limit{perMinute("", 1)}}, "override.limits[0].name: is required: which of the policy's limits it replaces (burst, month)"},
+		{"api", Override{KeyPrefix: "k", Blocked: true}, "override.key_prefix: only the configuration has overrides for prefixes: give the whole key"},
+		{"api", Override{}, "override: needs a key, or key_prefix for several: whom it is for\noverride: needs limits, or unlimited: true, or blocked: true"},
 		{"apj", Override{Key: "k", Blocked: true}, `policy: there is no policy "apj" (did you mean "api"?)`},
 	} {
 		if got := strings.Join(faultLines(t, s.CheckOverride(c.policy, &c.o)), "\n"); got != c.want {
@@ -214,8 +214,8 @@ tiers.sets[1].limits[2].count: must be 0 to 1000000000000000
 cost.default: 3 is more than limit "burst" can ever hold (2) in tier "low"
 tiers.sets[2].name: "low" is already the name of another tier of this policy
 tiers.sets[2].limits[0].name: must be that of one of the policy's limits (burst, month), got "x"
-overrides[0].key_prefix: give either key or key_prefix, not both
-overrides[1].limits: give one of limits, unlimited: true and blocked: true, not several
+overrides[0]: give either key or key_prefix, not both
+overrides[1]: give one of limits, unlimited: true and blocked: true, not several
 overrides[2].key: "c" is in overrides[1] already
 overrides[3].key: "header:x-api-key=c" is in overrides[1] already
 overrides[4].limits[0].name: must be that of one of the policy's limits (burst, month), got "mont" (did you mean "month"?)`
@@ -228,7 +228,7 @@ overrides[4].limits[0].name: must be that of one of the policy's limits (burst, 
 	}{
 		{Tiers{By: "attr:plan"}, "tiers.sets: is required beside by: at least one tier with a name and limits"},
 		{Tiers{Sets: []TierSet{{Name: "a", Limits: []limiter.Limit{perMinute("burst", 5)}}}}, "tiers.by: is required beside sets: where a request says its tier, such as header:X-Plan or attr:plan"},
-		{Tiers{By: "attr", Sets: []TierSet{{Name: "a", Limits: []limiter.Limit{perMinute("burst", 5)}}}}, "tiers.by: attr needs a name: write attr:NAME"},
+		{Tiers{By: "attr:", Sets: []TierSet{{Name: "a", Limits: []limiter.Limit{perMinute("burst", 5)}}}}, `tiers.by: attr needs a name without spaces and |, got ""`},
 	} {
 		p := tiered()
 		p.Tiers = c.tiers
