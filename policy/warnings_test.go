@@ -38,6 +38,20 @@ func TestWarnings(t *testing.T) {
 		{"bucket and day, the stricter one later", Policy{Limits: []limiter.Limit{
 			{Name: "day", Algorithm: limiter.FixedWindow, Count: 1_000_000, Period: day, Align: limiter.AlignCalendar, Calendar: limiter.Day},
 			limit("burst", limiter.TokenBucket, 10, time.Second)}}, []string{never("limits[0]", "burst")}},
+		{"a calendar's longest window", Policy{Limits: []limiter.Limit{
+			limit("day", limiter.SlidingLog, 100, day),
+			{Name: "month", Algorithm: limiter.FixedWindow, Count: 3209, Period: 30 * day, Align: limiter.AlignCalendar, Calendar: limiter.Month}}},
+			[]string{never("limits[1]", "day")}},
+		{"31 days and more than that", Policy{Limits: []limiter.Limit{
+			limit("day", limiter.SlidingLog, 100, day),
+			{Name: "month", Algorithm: limiter.FixedWindow, Count: 3100, Period: 30 * day, Align: limiter.AlignCalendar, Calendar: limiter.Month}}}, nil},
+		{"a calendar's shortest window", Policy{Limits: []limiter.Limit{
+			{Name: "hour", Algorithm: limiter.FixedWindow, Count: 10, Period: time.Hour, Align: limiter.AlignCalendar, Calendar: limiter.Hour},
+			{Name: "year", Algorithm: limiter.FixedWindow, Count: 200_000, Period: 365 * day, Align: limiter.AlignCalendar, Calendar: limiter.Year}}},
+			[]string{never("limits[1]", "hour")}},
+		{"and fewer than its hours could be", Policy{Limits: []limiter.Limit{
+			{Name: "hour", Algorithm: limiter.FixedWindow, Count: 10, Period: time.Hour, Align: limiter.AlignCalendar, Calendar: limiter.Hour},
+			{Name: "year", Algorithm: limiter.FixedWindow, Count: 100_000, Period: 365 * day, Align: limiter.AlignCalendar, Calendar: limiter.Year}}}, nil},
 		{"twice the same", Policy{Limits: []limiter.Limit{perMinute("a", 5), perMinute("b", 5)}}, []string{never("limits[1]", "a")}},
 		{"closed for now", Policy{Limits: []limiter.Limit{perMinute("a", 0), perMinute("b", 5)}}, nil},
 		{"a queue says when", Policy{Limits: []limiter.Limit{
