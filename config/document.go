@@ -104,6 +104,9 @@ func (d *document) syntax(err error) {
 	if strings.Contains(detail, "cannot start any token") {
 		detail += " (YAML is indented with spaces, not tabs; quote a value that begins with a special character)"
 	}
+	if strings.HasSuffix(detail, "',' or '}'") {
+		detail += " (quote a value that has braces in it)"
+	}
 	d.fault(line, "", "is no YAML: %s", detail)
 }
 

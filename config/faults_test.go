@@ -77,7 +77,9 @@ func TestBadFiles(t *testing.T) {
 		{"no duration", "cluster: {deadline: soon}\n", []string{`1: cluster.deadline: must be a duration such as 50ms or 1.5s, got "soon"`}},
 
 		// YAML
-		{"no YAML", "log: {level: info\nhttp: {}\n", []string{"2: is no YAML: did not find expected ',' or '}'"}},
+		{"no YAML", "log: {level: info\nhttp: {}\n", []string{"2: is no YAML: did not find expected ',' or '}' (quote a value that has braces in it)"}},
+		{"a pattern without quotes", "policies:\n- name: a\n  match: {path: /{tenant}/**}\n", []string{
+			"3: is no YAML: did not find expected ',' or '}' (quote a value that has braces in it)"}},
 		{"no YAML on the first line", "log: level: info\n", []string{"1: is no YAML: mapping values are not allowed in this context"}},
 		{"no YAML later", "log:\n  level: info\nhttp: listen: x\n", []string{"3: is no YAML: mapping values are not allowed in this context"}},
 		{"open bracket", "http: {headers: [ietf\n", []string{"2: is no YAML: did not find expected ',' or ']'"}},
