@@ -18,7 +18,7 @@ import (
 func TestAllowAndPeek(t *testing.T) {
 	t.Parallel()
 	node := start(t, murmurate.Options{Alone: true, Policies: policies(t, policy.Policy{
-		Name: "api", Cost: 2, Limits: []limiter.Limit{{Algorithm: limiter.FixedWindow, Count: 10, Period: 24 * time.Hour, Align: limiter.AlignFirst}},
+		Name: "api", Cost: policy.Cost{Default: 2}, Limits: []limiter.Limit{{Algorithm: limiter.FixedWindow, Count: 10, Period: 24 * time.Hour, Align: limiter.AlignFirst}},
 	})})
 	for i, step := range []struct {
 		what    string

@@ -15,6 +15,8 @@ type Config struct {
 	Limiter  Limiter  `yaml:"limiter"`
 	Log      Log      `yaml:"log"`
 	Policies []Policy `yaml:"policies"`
+
+	warnings []Fault // see Warnings
 }
 
 // Node is who this node is.
@@ -101,26 +103,6 @@ type Log struct {
 	Level string `yaml:"level"`
 	// Format is text or json.
 	Format string `yaml:"format"`
-}
-
-// Policy is a named set of limits.
-type Policy struct {
-	// Name is what checks call the policy by.
-	Name string `yaml:"name"`
-	// Limits are charged all or none.
-	Limits []policy.LimitSpec `yaml:"limits"`
-	// Cost is what a check costs.
-	Cost Cost `yaml:"cost,omitempty"`
-	// Shadow decides, counts and reports, but never denies.
-	Shadow bool `yaml:"shadow,omitempty"`
-	// OnUnreachable is local, allow or deny. Empty: local.
-	OnUnreachable string `yaml:"on_unreachable,omitempty"`
-}
-
-// Cost is the price of a check.
-type Cost struct {
-	// Default is the cost of a check that does not say, at least 1. Nil: 1.
-	Default *int64 `yaml:"default,omitempty"`
 }
 
 // defaultGossipPort is the port of Default's Cluster.Gossip, and that of a

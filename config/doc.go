@@ -8,7 +8,8 @@
 // the same rules. viper lays the layers over each other and fills a Config,
 // whose values are then checked alone and against each other. Every fault
 // found on the way is reported at once, with the line, variable or flag that
-// it came from, as [*Faults].
+// it came from, as [*Faults]. What is sound and likely not meant is kept for
+// [Config.Warnings].
 //
 // Strict: a name that is unknown or differs in case, a duration without a
 // unit, a fraction where a whole number belongs, YAML aliases, tags, further

@@ -104,6 +104,9 @@ func (d *document) syntax(err error) {
 	if strings.Contains(detail, "cannot start any token") {
 		detail += " (YAML is indented with spaces, not tabs; quote a value that begins with a special character)"
 	}
+	if strings.HasSuffix(detail, "',' or '}'") {
+		detail += " (quote a value that has braces in it)"
+	}
 	d.fault(line, "", "is no YAML: %s", detail)
 }
 
@@ -120,10 +123,15 @@ func (d *document) read(n *yaml.Node, s *schema, path string) any {
 	case n.ShortTag() == "!!null":
 		return nil
 	}
-	switch s.kind {
-	case group:
+	switch {
+	case s.short != "" && n.Kind == yaml.ScalarNode:
+		if value := d.readScalar(n, s.fields[s.short], join(path, s.short)); value != nil {
+			return map[string]any{s.short: value}
+		}
+		return nil
+	case s.kind == group:
 		return d.readGroup(n, s, path)
-	case list:
+	case s.kind == list:
 		return d.readList(n, s, path)
 	default:
 		return d.readScalar(n, s, path)

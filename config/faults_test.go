@@ -77,7 +77,9 @@ func TestBadFiles(t *testing.T) {
 		{"no duration", "cluster: {deadline: soon}\n", []string{`1: cluster.deadline: must be a duration such as 50ms or 1.5s, got "soon"`}},
 
 		// YAML
-		{"no YAML", "log: {level: info\nhttp: {}\n", []string{"2: is no YAML: did not find expected ',' or '}'"}},
+		{"no YAML", "log: {level: info\nhttp: {}\n", []string{"2: is no YAML: did not find expected ',' or '}' (quote a value that has braces in it)"}},
+		{"a pattern without quotes", "policies:\n- name: a\n  match: {path: /{tenant}/**}\n", []string{
+			"3: is no YAML: did not find expected ',' or '}' (quote a value that has braces in it)"}},
 		{"no YAML on the first line", "log: level: info\n", []string{"1: is no YAML: mapping values are not allowed in this context"}},
 		{"no YAML later", "log:\n  level: info\nhttp: listen: x\n", []string{"3: is no YAML: mapping values are not allowed in this context"}},
 		{"open bracket", "http: {headers: [ietf\n", []string{"2: is no YAML: did not find expected ',' or ']'"}},
@@ -251,6 +253,66 @@ policies:
 			`7: policies[0].limits[2].brust: unknown setting (did you mean "burst"?)`}},
 		{"day 0", "policies: [{name: a, limits: [{algorithm: fixed_window, rate: 5/month, anchor: 0}]}]\n", []string{
 			"1: policies[0].limits[0].anchor: must be a day from 1 to 31, and only calendar months have one"}},
+
+		{"everything of a policy that selects requests", `policies:
+- name: api
+  match: {pth: /v1, host: "a.example.com:80", method: [get], header: [{nme: X-Beta}, {name: X Y}]}
+  key: [header:X-Api-Key | ipp, path:tenant]
+  limits: [{name: burst, algorithm: token_bucket, rate: 10/s}]
+  tiers:
+    by: plan
+    sets:
+    - {name: pro, limits: [{name: brust, algorithm: token_bucket, rate: 1/s}]}
+    - {name: pro, limits: [{name: burst, algorithm: token_bucket, rate: 1}]}
+  overrides:
+  - {key: a, unlimted: true}
+  - {key: b}
+  - {key_prefix: c, limits: [{nme: burst, algorithm: token_bucket, rate: 1/s}]}
+  exempt: [{pth: /x}, {cidr: 10.0.0.1}, {}]
+  cost: 0
+  cooldown: 30
+  deny_status: 302
+- name: b
+  match: {path: "/{tenant}/**"}
+  key: [path:tenat]
+  limits: [{algorithm: sliding_log, rate: 5/s}]
+  cost: [1]
+  deny_status: 0
+  extend: true
+  overrides:
+  - {key: a, blocked: true, unlimited: true}
+  - {key: a, blocked: true}
+`, []string{
+			`3: policies[0].match.pth: unknown setting (did you mean "path"?)`,
+			`3: policies[0].match.header[0].nme: unknown setting (did you mean "name"?)`,
+			`3: policies[0].match.method[0]: methods are compared exactly, in upper case: write "GET", not "get"`,
+			`3: policies[0].match.host: "a.example.com:80" is compared without port, brackets and final dot: write "a.example.com"`,
+			`3: policies[0].match.header[1].name: header needs the name of one, such as X-Api-Key or session, got "X Y"`,
+			`7: policies[0].tiers.by: must be header:NAME or attr:NAME, got "plan"`,
+			`9: policies[0].tiers.sets[0].limits[0].name: must be that of one of the policy's limits (burst), got "brust" (did you mean "burst"?)`,
+			`10: policies[0].tiers.sets[1].limits[0].rate: must be COUNT/PERIOD such as 100/1m, 20/s or 5000/day, got "1"`,
+			`10: policies[0].tiers.sets[1].name: "pro" is already the name of another tier of this policy`,
+			`12: policies[0].overrides[0].unlimted: unknown setting (did you mean "unlimited"?)`,
+			`13: policies[0].overrides[1]: needs limits, or unlimited: true, or blocked: true`,
+			`14: policies[0].overrides[2].limits[0].nme: unknown setting (did you mean "name"?)`,
+			`15: policies[0].exempt[0].pth: unknown setting (did you mean "path"?)`,
+			`15: policies[0].exempt[1].cidr: must be a network: write 10.0.0.1/32 for this one address`,
+			`15: policies[0].exempt[2]: would exempt every request: give it a path, cidr, method, host, header, query or attribute`,
+			`16: policies[0].cost.default: must be at least 1, got 0`,
+			`17: policies[0].cooldown: needs a unit: write 30ms or 30s`,
+			`18: policies[0].deny_status: must be an HTTP status from 400 to 599, got 302`,
+			`21: policies[1].key[0]: path:tenat needs a segment {tenat} in match.path (did you mean "tenant"?)`,
+			`23: policies[1].cost: must be settings by name (default: ...), got a list`,
+			`24: policies[1].deny_status: must be an HTTP status from 400 to 599, got 0`,
+			`25: policies[1].extend: extends the cooldown, and there is none: set cooldown, or leave extend out`,
+			`27: policies[1].overrides[0]: give one of limits, unlimited: true and blocked: true, not several`,
+			`28: policies[1].overrides[1].key: "a" is in overrides[0] already`}},
+		{"what comes later", "policies: [{name: a, limits: [{algorithm: sliding_log, rate: 5/s}], durable: true}]\n", []string{
+			"1: policies[0].durable: unknown setting; the settings here are name, match, key, limits, tiers, overrides, exempt, cost, shadow, cooldown, extend, on_unreachable, deny_status"}},
+		{"a cost that is no number", "policies: [{name: a, limits: [{algorithm: sliding_log, rate: 5/s}], cost: much}]\n", []string{
+			`1: policies[0].cost.default: must be a whole number such as 250, 10k, 5M or 1G, got "much"`}},
+		{"limits that cannot be read, and who refers to them", "policies: [{name: a, limits: 5, tiers: {by: attr:plan, sets: [{name: pro, limits: [{name: x, algorithm: sliding_log, rate: 5/s}]}]}}]\n", []string{
+			`1: policies[0].limits: must be a list (- ... on a line of its own, or [a, b]), got "5"`}},
 
 		// Everything at once, in the order of the lines
 		{"ten faults", `node:

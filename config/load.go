@@ -52,8 +52,8 @@ func load(d *document, s Source) (*Config, error) {
 	if err != nil { // the values are of the right types already: only a gap in the schema leads here
 		return nil, &Faults{List: append(faults, Fault{File: d.file, Detail: err.Error()})}
 	}
+	o := origins(d, set)
 	if !d.broken {
-		o := origins(d, set)
 		for _, p := range c.problems(o) {
 			faults = append(faults, o.fault(p))
 		}
@@ -63,6 +63,10 @@ func load(d *document, s Source) (*Config, error) {
 		return nil, &Faults{List: faults}
 	}
 	c.complete()
+	for _, w := range c.policyWarnings() {
+		c.warnings = append(c.warnings, o.fault(w))
+	}
+	sortFaults(c.warnings)
 	return c, nil
 }
 
@@ -85,6 +89,7 @@ func merge(file map[string]any, set []assignment) (*Config, error) {
 	c := new(Config)
 	err := v.UnmarshalExact(c, func(dc *mapstructure.DecoderConfig) {
 		dc.TagName = "yaml"
+		dc.Squash = true // of embedded groups
 		dc.WeaklyTypedInput = false
 		dc.DecodeHook = nil
 	})

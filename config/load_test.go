@@ -87,7 +87,8 @@ func TestDefaultPolicyIsTheBuiltInOne(t *testing.T) {
 func TestEverySetting(t *testing.T) {
 	t.Parallel()
 	got := mustLoad(t, Source{File: "testdata/every.yaml"})
-	burst, count, cost, anchor := int64(40), int64(3000), int64(2), int64(5)
+	burst, count, proCount, cost, anchor := int64(40), int64(3000), int64(5000), int64(2), int64(5)
+	status := 403
 	want := &Config{
 		Node: Node{Name: "n1"},
 		HTTP: HTTP{
@@ -112,11 +113,40 @@ func TestEverySetting(t *testing.T) {
 		Limiter: Limiter{MaxKeys: 2_000_000},
 		Log:     Log{Level: "debug", Format: "json"},
 		Policies: []Policy{
-			{Name: "api", Cost: Cost{Default: &cost}, Shadow: true, OnUnreachable: "allow", Limits: []policy.LimitSpec{
-				{Name: "burst", Algorithm: "token_bucket", Rate: "20/s", Burst: &burst},
-				{Name: "month", Algorithm: "fixed_window", Count: &count, Period: "month", Align: "calendar", Timezone: "Asia/Kolkata", Anchor: &anchor},
-			}},
-			{Name: "API", Limits: []policy.LimitSpec{{Algorithm: "sliding_window", Rate: "5/s"}}},
+			{
+				Name: "api",
+				Match: policy.Match{
+					Host: "*.example.com", Path: "/v1/{tenant}/**", Method: []string{"GET", "POST"},
+					Header:    []policy.Field{{Name: "X-Beta", Value: "yes"}},
+					Query:     []policy.Field{{Name: "q"}},
+					Attribute: []policy.Field{{Name: "region", Value: "eu"}},
+				},
+				Key: []string{"header:X-Api-Key | ip", "path:tenant"},
+				Limits: []policy.LimitSpec{
+					{Name: "burst", Algorithm: "token_bucket", Rate: "20/s", Burst: &burst},
+					{Name: "month", Algorithm: "fixed_window", Count: &count, Period: "month", Align: "calendar", Timezone: "Asia/Kolkata", Anchor: &anchor},
+				},
+				Tiers: Tiers{By: "header:X-Plan", Sets: []TierSet{
+					{Name: "pro", Limits: []policy.LimitSpec{{Name: "burst", Algorithm: "token_bucket", Rate: "200/s"}}},
+					{Name: "Pro", Limits: []policy.LimitSpec{{Name: "month", Algorithm: "fixed_window", Count: &proCount, Period: "month"}}},
+				}},
+				Overrides: []Override{
+					{Key: "partner-1", Unlimited: true},
+					{KeyPrefix: "test-", Limits: []policy.LimitSpec{{Name: "burst", Algorithm: "token_bucket", Rate: "5/s"}}},
+					{Key: "leaked-key", Blocked: true},
+				},
+				Exempt: []policy.Exemption{
+					{Match: policy.Match{Path: "/healthz"}},
+					{CIDR: "10.0.0.0/8"},
+					{Match: policy.Match{
+						Host: "h", Path: "/static/**", Method: []string{"GET"},
+						Header: []policy.Field{{Name: "A"}}, Query: []policy.Field{{Name: "b"}}, Attribute: []policy.Field{{Name: "c"}},
+					}},
+				},
+				Cost:   Cost{Default: &cost, ByMethod: []policy.MethodCost{{Method: "POST", Cost: 5}}, Attr: "units"},
+				Shadow: true, Cooldown: 90 * time.Second, Extend: true, OnUnreachable: "allow", DenyStatus: &status,
+			},
+			{Name: "API", Cost: Cost{Default: &cost}, Limits: []policy.LimitSpec{{Algorithm: "sliding_window", Rate: "5/s"}}},
 		},
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -127,7 +157,10 @@ func TestEverySetting(t *testing.T) {
 		t.Fatal(err)
 	}
 	api := set.Policies()[0]
-	if api.Cost != 2 || !api.Shadow || api.OnUnreachable != policy.Allow || api.Limits[1].Count != 3000 || api.Limits[1].Anchor != 5 {
+	if api.Cost.Default != 2 || !api.Shadow || api.OnUnreachable != policy.Allow || api.Limits[1].Count != 3000 || api.Limits[1].Anchor != 5 ||
+		api.Cost.ByMethod[0].Cost != 5 || api.Cost.Attr != "units" || api.DenyStatus != 403 || api.Cooldown != 90*time.Second || !api.Extend ||
+		api.Tiers.By != "header:X-Plan" || api.Tiers.Sets[0].Limits[0].Count != 200 || api.Overrides[1].Limits[0].Count != 5 ||
+		!api.Overrides[0].Unlimited || !api.Overrides[2].Blocked || api.Exempt[1].CIDR != "10.0.0.0/8" || api.Match.Host != "*.example.com" {
 		t.Errorf("policy api is %+v", api)
 	}
 	if names := set.Names(); names[0] != "api" || names[1] != "API" {
@@ -201,6 +234,16 @@ func TestExampleEqualsTheDefaults(t *testing.T) {
 	if len(used) != 5 {
 		t.Errorf("the example shows only %v", used)
 	}
+	if warnings := got.Warnings(); warnings != nil {
+		t.Errorf("the example has warnings: %v", warnings)
+	}
+	shown := make(map[string]bool)
+	markUsed(reflect.ValueOf(got.Policies), shown)
+	for field, ok := range shown {
+		if !ok {
+			t.Errorf("the example shows no %s", field)
+		}
+	}
 	got.Policies = Default().Policies
 	if !reflect.DeepEqual(got, Default()) {
 		t.Errorf("\n got %+v\nwant %+v", got, Default())
@@ -215,6 +258,23 @@ func TestExampleEqualsTheDefaults(t *testing.T) {
 		if lines[s.path] == 0 {
 			t.Errorf("the example leaves out %s", s.path)
 		}
+	}
+}
+
+// markUsed notes of every field of the groups in v whether any of them sets it.
+func markUsed(v reflect.Value, used map[string]bool) {
+	switch v.Kind() {
+	case reflect.Slice:
+		for i := range v.Len() {
+			markUsed(v.Index(i), used)
+		}
+	case reflect.Struct:
+		for field, value := range v.Fields() {
+			name := v.Type().Name() + "." + field.Name
+			used[name] = used[name] || !value.IsZero()
+			markUsed(value, used)
+		}
+	default: // of a single value its field has been noted
 	}
 }
 

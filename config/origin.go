@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"regexp"
 	"strings"
 )
 
@@ -38,6 +39,42 @@ func (o *origin) unsound(path string) bool {
 	}
 	for p := path; p != ""; p = parent(p) {
 		if o.doc.unsound[p] {
+			return true
+		}
+	}
+	return false
+}
+
+// follows reports whether a fault at path may only show that something else
+// could not be read: a part of what is there, or what it refers to.
+func (o *origin) follows(path string) bool {
+	for p := range o.doc.unsound {
+		if strings.HasPrefix(p, path+".") || strings.HasPrefix(p, path+"[") {
+			return true
+		}
+	}
+	place := policyPlace.FindStringSubmatch(path)
+	switch {
+	case place == nil:
+		return false
+	case place[2] == "key": // path:NAME refers to the pattern
+		return o.unsound(place[1] + ".match.path")
+	case place[3] == "name": // of a limit in tiers or overrides, which refers to the policy's
+		return o.unsoundNames(place[1] + ".limits")
+	}
+	return false
+}
+
+// policyPlace takes apart the path of what can refer to another setting.
+var policyPlace = regexp.MustCompile(`^(policies\[[0-9]+\])\.(key|tiers\.sets|overrides)\[[0-9]+\](?:\.limits\[[0-9]+\]\.(name))?$`)
+
+// unsoundNames reports whether the names in the list at path are not all known.
+func (o *origin) unsoundNames(path string) bool {
+	if o.unsound(path) {
+		return true
+	}
+	for p := range o.doc.unsound {
+		if rest, ok := strings.CutPrefix(p, path+"["); ok && (strings.HasSuffix(rest, "].name") || strings.HasSuffix(rest, "]")) {
 			return true
 		}
 	}

@@ -2,7 +2,7 @@ package config
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/murmurate/murmurate/limiter"
@@ -12,7 +12,7 @@ import (
 // PolicySet is the policies of c, ready for use. Its error is [*Faults]; a
 // Config from [Load] has none.
 func (c *Config) PolicySet() (*policy.Set, error) {
-	set, faults := c.policies(func(string) bool { return false })
+	set, faults := c.policies(origins(&document{}, nil))
 	if len(faults) > 0 {
 		list := make([]Fault, len(faults))
 		for i, f := range faults {
@@ -23,64 +23,73 @@ func (c *Config) PolicySet() (*policy.Set, error) {
 	return set, nil
 }
 
-// policies builds the policies and judges them. unsound is that of an origin.
-func (c *Config) policies(unsound func(path string) bool) (*policy.Set, []*policy.InputError) {
+// policies builds the policies and judges them, as far as their values could
+// be read.
+func (c *Config) policies(o *origin) (*policy.Set, []*policy.InputError) {
 	var faults []*policy.InputError
 	built := make([]policy.Policy, len(c.Policies))
 	for i := range c.Policies {
-		b := builder{path: fmt.Sprintf("policies[%d]", i), unsound: unsound}
+		b := builder{path: fmt.Sprintf("policies[%d]", i), origin: o}
 		built[i] = b.build(&c.Policies[i])
 		faults = append(faults, b.faults...)
 	}
 	set, err := policy.NewSet(built...)
-	for _, f := range policy.InputErrors(err) {
-		if path, ok := strings.CutSuffix(f.Field, ".cost"); ok { // a policy has one, and the file has it as the default
-			f = &policy.InputError{Field: path + ".cost.default", Detail: f.Detail}
-		}
-		faults = append(faults, f)
+	faults = append(faults, policy.InputErrors(err)...)
+	return set, slices.DeleteFunc(faults, func(f *policy.InputError) bool { return o.follows(f.Field) })
+}
+
+// Warnings are what works as it is written and is likely not meant, with the
+// places in the file. Only Load finds them.
+func (c *Config) Warnings() []Fault { return c.warnings }
+
+// policyWarnings are the warnings of the policies, which are valid.
+func (c *Config) policyWarnings() []problem {
+	set, err := c.PolicySet()
+	if err != nil {
+		return nil
 	}
-	return set, faults
+	var warnings []problem
+	for i := range set.Policies() {
+		for _, w := range set.Policies()[i].Warnings() {
+			warnings = append(warnings, problem{fmt.Sprintf("policies[%d].%s", i, w.Field), w.Detail})
+		}
+	}
+	return warnings
 }
 
 // builder turns the text of one policy into a policy.
 type builder struct {
-	path    string
-	unsound func(path string) bool
-	faults  []*policy.InputError
+	path   string
+	origin *origin
+	faults []*policy.InputError
 }
 
 func (b *builder) fault(field, format string, args ...any) {
 	b.faults = append(b.faults, &policy.InputError{Field: b.path + "." + field, Detail: fmt.Sprintf(format, args...)})
 }
 
-// standIn takes the place of a limit that cannot be used, so that the policy
-// around it can still be judged. Like any of count 0, it bounds no cost.
-var standIn = limiter.Limit{Algorithm: limiter.SlidingWindow, Period: time.Second}
-
 func (b *builder) build(written *Policy) policy.Policy {
-	p := policy.Policy{Name: written.Name, Shadow: written.Shadow, Limits: make([]limiter.Limit, len(written.Limits))}
-	for i := range written.Limits {
-		spec := &written.Limits[i]
-		limit, err := spec.Limit()
-		// Without a burst that could not be read the limit holds too little.
-		if err != nil || b.unsound(fmt.Sprintf("%s.limits[%d].burst", b.path, i)) {
-			limit = standIn
-			limit.Name = spec.Name
-		}
-		p.Limits[i] = limit
-		for _, f := range policy.InputErrors(err) {
-			b.fault(fmt.Sprintf("limits[%d].%s", i, f.Field), "%s", f.Detail)
-		}
+	p := policy.Policy{
+		Name:     written.Name,
+		Match:    written.Match,
+		Key:      written.Key,
+		Limits:   b.limits("limits", written.Limits),
+		Tiers:    policy.Tiers{By: written.Tiers.By},
+		Exempt:   written.Exempt,
+		Cost:     b.cost(&written.Cost),
+		Shadow:   written.Shadow,
+		Cooldown: written.Cooldown,
+		Extend:   written.Extend,
 	}
-	if cost := written.Cost.Default; cost != nil {
-		switch {
-		case *cost < 1:
-			b.fault("cost.default", "must be at least 1, got %d", *cost)
-		case *cost > limiter.MaxCount:
-			b.fault("cost.default", "must be at most %d, which is the most that a limit can hold", int64(limiter.MaxCount))
-		default:
-			p.Cost = *cost
-		}
+	for i, set := range written.Tiers.Sets {
+		limits := b.limits(fmt.Sprintf("tiers.sets[%d].limits", i), set.Limits)
+		p.Tiers.Sets = append(p.Tiers.Sets, policy.TierSet{Name: set.Name, Limits: limits})
+	}
+	for i, o := range written.Overrides {
+		p.Overrides = append(p.Overrides, policy.Override{
+			Key: o.Key, KeyPrefix: o.KeyPrefix, Unlimited: o.Unlimited, Blocked: o.Blocked,
+			Limits: b.limits(fmt.Sprintf("overrides[%d].limits", i), o.Limits),
+		})
 	}
 	if mode := written.OnUnreachable; mode != "" {
 		var ok bool
@@ -88,5 +97,48 @@ func (b *builder) build(written *Policy) policy.Policy {
 			b.fault("on_unreachable", "%v", choose(mode, "local", "allow", "deny"))
 		}
 	}
+	if status := written.DenyStatus; status != nil {
+		if p.DenyStatus = *status; *status == 0 { // which would be the default
+			b.fault("deny_status", "must be an HTTP status from 400 to 599, got 0")
+		}
+	}
 	return p
+}
+
+// standIn takes the place of a limit that cannot be used, so that the policy
+// around it can still be judged. Like any of count 0, it bounds no cost.
+var standIn = limiter.Limit{Algorithm: limiter.SlidingWindow, Period: time.Second}
+
+// limits are those written in the list at path.
+func (b *builder) limits(path string, specs []policy.LimitSpec) []limiter.Limit {
+	limits := make([]limiter.Limit, len(specs))
+	for i := range specs {
+		spec, at := &specs[i], fmt.Sprintf("%s[%d]", path, i)
+		limit, err := spec.Limit()
+		// Without a burst that could not be read the limit holds too little.
+		if err != nil || b.origin.unsound(b.path+"."+at+".burst") {
+			limit = standIn
+			limit.Name = spec.Name
+		}
+		limits[i] = limit
+		for _, f := range policy.InputErrors(err) {
+			b.fault(at+"."+f.Field, "%s", f.Detail)
+		}
+	}
+	return limits
+}
+
+func (b *builder) cost(written *Cost) policy.Cost {
+	cost := policy.Cost{ByMethod: written.ByMethod, Attr: written.Attr}
+	if given := written.Default; given != nil {
+		switch {
+		case *given < 1:
+			b.fault("cost.default", "must be at least 1, got %d", *given)
+		case *given > limiter.MaxCount:
+			b.fault("cost.default", "must be at most %d, which is the most that a limit can hold", int64(limiter.MaxCount))
+		default:
+			cost.Default = *given
+		}
+	}
+	return cost
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 	"time"
@@ -20,12 +21,14 @@ const (
 )
 
 // schema is what may stand at one place, as the Go type says that it is read
-// into: the yaml tags name the settings, and the tag secret:"true" marks
-// those that are never shown.
+// into: the yaml tags name the settings, the tag secret:"true" marks
+// those that are never shown, and the tag short:"NAME" the groups that may be
+// written as the value of one of their settings.
 type schema struct {
 	kind   kind
 	secret bool
 	elem   *schema            // of a list
+	short  string             // of a group: the name of the setting that may be written alone
 	names  []string           // of a group, in the order of its struct
 	fields map[string]*schema // of a group
 }
@@ -54,8 +57,18 @@ func schemaOf(t reflect.Type) *schema {
 	}
 	s := &schema{kind: group, fields: make(map[string]*schema)}
 	for field := range t.Fields() {
+		if !field.IsExported() {
+			continue
+		}
+		if field.Anonymous { // its settings stand among the others
+			within := schemaOf(field.Type)
+			s.names = append(s.names, within.names...)
+			maps.Copy(s.fields, within.fields)
+			continue
+		}
 		name, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
 		of := schemaOf(field.Type)
+		of.short = field.Tag.Get("short")
 		of.secret = field.Tag.Get("secret") == "true"
 		s.names = append(s.names, name)
 		s.fields[name] = of

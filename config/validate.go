@@ -28,7 +28,7 @@ func (c *Config) problems(o *origin) []problem {
 	v.listeners()
 	v.limiter()
 	v.log()
-	_, faults := c.policies(o.unsound)
+	_, faults := c.policies(o)
 	for _, f := range faults {
 		v.report(f.Field, "%s", f.Detail)
 	}

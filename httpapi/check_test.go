@@ -131,7 +131,7 @@ func TestCheckRequests(t *testing.T) {
 
 func TestCostZeroIsAnsweredAsSuch(t *testing.T) {
 	t.Parallel()
-	node := newFake(t, policy.Policy{Name: "q", Cost: 5, Limits: []limiter.Limit{
+	node := newFake(t, policy.Policy{Name: "q", Cost: policy.Cost{Default: 5}, Limits: []limiter.Limit{
 		{Algorithm: limiter.LeakyBucket, Count: 10, Period: time.Second, Burst: 10}}})
 	node.results = []limiter.Result{{Allowed: true, Limit: 10, Remaining: 6, Delay: 400 * time.Millisecond}}
 	h := New(Options{Node: node}).Handler()

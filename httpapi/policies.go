@@ -32,7 +32,7 @@ func (a *API) policies(w http.ResponseWriter, _ *http.Request) {
 		p := &set[i]
 		shown := policyJSON{
 			Name:          p.Name,
-			Cost:          costJSON{max(p.Cost, 1)},
+			Cost:          costJSON{max(p.Cost.Default, 1)},
 			OnUnreachable: p.OnUnreachable.String(),
 			Shadow:        p.Shadow,
 		}

@@ -10,7 +10,7 @@ import (
 func TestPolicies(t *testing.T) {
 	t.Parallel()
 	p := api()
-	p.Cost, p.Shadow, p.OnUnreachable = 5, true, policy.Deny
+	p.Cost.Default, p.Shadow, p.OnUnreachable = 5, true, policy.Deny
 	w := serve(New(Options{Node: newFake(t, policy.Default(), p)}).Handler(), "GET", "/v1/policies", "")
 	const want = `{"policies":[` +
 		`{"name":"default","limits":[{"name":"default","algorithm":"sliding_window","count":100,"period":"1m"}],"cost":{"default":1},"on_unreachable":"local","shadow":false},` +

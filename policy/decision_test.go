@@ -93,7 +93,7 @@ func TestDecide(t *testing.T) {
 func TestDecideCarriesTheRequest(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ policyCost, cost, want int64 }{{0, 0, 1}, {5, 0, 5}, {5, 3, 3}} {
-		d := planOf(1, Policy{Cost: c.policyCost, OnUnreachable: Deny}).Decide(c.cost, []limiter.Result{admits(1)})
+		d := planOf(1, Policy{Cost: Cost{Default: c.policyCost}, OnUnreachable: Deny}).Decide(c.cost, []limiter.Result{admits(1)})
 		if d.Cost != c.want || d.OnUnreachable != Deny {
 			t.Errorf("policy's cost %d, asked %d: cost %d, %v", c.policyCost, c.cost, d.Cost, d.OnUnreachable)
 		}

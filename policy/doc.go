@@ -7,7 +7,13 @@
 // asked. [Plan.Decide] folds the per-limit results into one [Decision], and
 // [Combine] those of several policies.
 //
-// The key of a request that has none yet is made of its parts by [JoinKey].
+// A request that names no policy has [Attributes]. [Set.Match] finds every
+// policy that selects it: an index leaves the few that could, their
+// conditions are compared with the request's normal forms ([NormalPath]), and
+// of each that holds comes an [Applied]: the plan with the limits of the
+// request's tier and of the key's override, the key, and the cost.
+// [Set.Explain] tells the same of every policy, and why the others do not
+// apply. The key is made of its parts by [JoinKey].
 //
 // A Set is immutable: a changed configuration is a new Set. Nothing here
 // reads a clock, counts, or knows of other nodes.

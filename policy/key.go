@@ -15,18 +15,20 @@ const (
 	KeyIP      KeyKind = "ip"      // the client's address, as a prefix
 	KeyHeader  KeyKind = "header"  // a header field, by its name in lower case
 	KeyCookie  KeyKind = "cookie"  // a cookie, by its name
-	KeyPath    KeyKind = "path"    // a segment of the path, by the name of its wildcard
+	KeyPath    KeyKind = "path"    // a segment of the path, by the name of its wildcard; without name, the path
 	KeyPattern KeyKind = "pattern" // the pattern of the route
 	KeyMethod  KeyKind = "method"  // the method
 	KeyHost    KeyKind = "host"    // the host asked for
+	KeyQuery   KeyKind = "query"   // a parameter of the query, by its name
+	KeyAttr    KeyKind = "attr"    // what the caller says of the request, by name
+	KeyGlobal  KeyKind = "global"  // everybody
 	KeyFunc    KeyKind = "func"    // what a function of the operator's made of the request
 )
 
-// keyKinds are all words that a joined key can begin with. The last three
-// are reserved, so that a plain key never has to change when they come.
+// keyKinds are all words that a joined key can begin with.
 var keyKinds = []KeyKind{
 	KeyIP, KeyHeader, KeyCookie, KeyPath, KeyPattern, KeyMethod, KeyHost, KeyFunc,
-	"query", "attr", "global",
+	KeyQuery, KeyAttr, KeyGlobal,
 }
 
 // KeyPart is one part of a key.
@@ -52,6 +54,11 @@ type KeyPart struct {
 // no value can bring about.
 func JoinKey(parts ...KeyPart) string {
 	var b strings.Builder
+	size := 0
+	for i := range parts {
+		size += len(parts[i].Kind) + len(parts[i].Name) + len(parts[i].Value) + len("&:=")
+	}
+	b.Grow(size)
 	for i, p := range parts {
 		if i > 0 {
 			b.WriteByte('&')
@@ -92,19 +99,21 @@ func joined(key string) bool {
 // escape appends s with %XX for what would be read otherwise, extra included.
 func escape(b *strings.Builder, s string, extra byte) {
 	const digits = "0123456789ABCDEF"
+	done := 0 // up to here
 	for i := 0; i < len(s); {
 		c, size := s[i], 1
 		if c >= utf8.RuneSelf {
 			_, size = utf8.DecodeRuneInString(s[i:])
 		}
-		switch {
-		case size > 1, c >= ' ' && c < 0x7f && c != '%' && c != '&' && c != extra:
-			b.WriteString(s[i : i+size])
-		default: // a byte of no rune has size 1
+		plain := size > 1 || c >= ' ' && c < 0x7f && c != '%' && c != '&' && c != extra
+		if !plain { // a byte of no rune has size 1
+			b.WriteString(s[done:i])
 			b.WriteByte('%')
 			b.WriteByte(digits[c>>4])
 			b.WriteByte(digits[c&15])
+			done = i + 1
 		}
 		i += size
 	}
+	b.WriteString(s[done:])
 }

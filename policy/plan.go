@@ -28,6 +28,10 @@ func newPlan(p *Policy) *Plan {
 	return plan
 }
 
+// Policy is the policy that p was made of, with the limits in force, each of
+// them named. For reading only.
+func (p *Plan) Policy() *Policy { return p.policy }
+
 // Namespace separates the policy's counters from others with the same key.
 func (p *Plan) Namespace() string { return p.policy.Name }
 

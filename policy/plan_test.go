@@ -35,7 +35,7 @@ func TestCharges(t *testing.T) {
 		{0, 3, 3},
 		{5, 3, 3},
 	} {
-		plan := newPlan(&Policy{Name: "api", Cost: c.policyCost, Limits: []limiter.Limit{perMinute("a", 1), perMinute("b", 2)}})
+		plan := newPlan(&Policy{Name: "api", Cost: Cost{Default: c.policyCost}, Limits: []limiter.Limit{perMinute("a", 1), perMinute("b", 2)}})
 		before := []limiter.Charge{{Cost: 99}}
 		got := plan.Charges(before, c.cost)
 		if len(got) != 3 || got[0].Cost != 99 {

@@ -1,13 +1,13 @@
 package policy
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/murmurate/murmurate/limiter"
 )
@@ -41,22 +41,52 @@ func (u Unreachable) String() string {
 	return fmt.Sprintf("unreachable(%d)", uint8(u))
 }
 
-// Policy is a named set of limits on the key that a request gives.
+// Policy selects requests and says what they are charged. With only Name and
+// Limits it applies to every request and limits the key that the check gives.
 type Policy struct {
 	// Name is [A-Za-z][A-Za-z0-9_.-]{0,63}, unique in its Set. It is the
 	// namespace of the policy's counters.
 	Name string
+	// Match selects the requests that the policy applies to, where a check
+	// does not name its policy.
+	Match Match
+	// Key is what requests are told apart by. Each entry makes one part and
+	// lists, between "|", sources of which the first that a request has is
+	// taken: ip, header:NAME, cookie:NAME, query:NAME, path, path:NAME (a
+	// capture of Match.Path), method, host, attr:NAME and global, one counter
+	// for everybody. A request that has none shares one counter with all
+	// others that have none. Empty: the key is the check's.
+	Key []string
 	// Limits are charged all or none. At least one; names are unique. A lone
 	// limit may go without a name and is then called by its policy's.
 	Limits []limiter.Limit
+	// Tiers give some requests other limits.
+	Tiers Tiers
+	// Overrides give some keys other limits, or none.
+	Overrides []Override
+	// Exempt selects requests that are never charged: each on its own is
+	// enough.
+	Exempt []Exemption
 	// Cost is what a request costs that does not say, at most what any of
-	// Limits can hold that holds something. 0 is 1.
-	Cost int64
+	// Limits can hold that holds something. The zero value is 1.
+	Cost Cost
 	// OnUnreachable is the failure mode.
 	OnUnreachable Unreachable
 	// Shadow decides, counts and reports, but never denies.
 	Shadow bool
+	// Cooldown is how long a key stays denied after a denial, at most
+	// limiter.MaxPeriod. 0: no longer than the limits deny it.
+	Cooldown time.Duration
+	// Extend begins the cooldown anew with every attempt during it.
+	Extend bool
+	// DenyStatus is the HTTP status of a denial, 400 to 599. 0 is
+	// DefaultDenyStatus.
+	DenyStatus int
 }
+
+// DefaultDenyStatus is the HTTP status of denials, Too Many Requests
+// (RFC 6585, section 4).
+const DefaultDenyStatus = 429
 
 var nameForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
 
@@ -91,9 +121,23 @@ func (p *Policy) Validate() error {
 
 func (p *Policy) faults() []*InputError {
 	var faults []*InputError
-	fault := func(field, format string, args ...any) {
-		faults = append(faults, &InputError{Field: field, Detail: fmt.Sprintf(format, args...)})
+	own := p.clone()
+	compile(&own, appendTo(&faults))
+	return faults
+}
+
+// appendTo appends faults to list.
+func appendTo(list *[]*InputError) faultFunc {
+	return func(field, format string, args ...any) {
+		*list = append(*list, &InputError{Field: field, Detail: fmt.Sprintf(format, args...)})
 	}
+}
+
+// indexed is the path of an element of a list.
+func indexed(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
+
+// baseFaults judges what every policy has.
+func (p *Policy) baseFaults(fault faultFunc) {
 	if !ValidName(p.Name) {
 		fault("name", "%s, got %q", NameRule, clip(p.Name))
 	}
@@ -103,15 +147,21 @@ func (p *Policy) faults() []*InputError {
 	if len(p.Limits) > limiter.MaxCharges {
 		fault("limits", "a policy has at most %d limits, got %d", limiter.MaxCharges, len(p.Limits))
 	}
-	if p.Cost < 0 {
-		fault("cost", "must not be negative")
-	}
 	if int(p.OnUnreachable) >= len(unreachableNames) {
 		fault("on_unreachable", "must be one of %s", strings.Join(unreachableNames, ", "))
 	}
+	if p.Cooldown < 0 || p.Cooldown > limiter.MaxPeriod {
+		fault("cooldown", "must be 0 to %d days, got %v", limiter.MaxPeriod/day, p.Cooldown)
+	}
+	if p.Extend && p.Cooldown == 0 {
+		fault("extend", "extends the cooldown, and there is none: set cooldown, or leave extend out")
+	}
+	if s := p.DenyStatus; s != 0 && (s < 400 || s > 599) {
+		fault("deny_status", "must be an HTTP status from 400 to 599, got %d", s)
+	}
 	seen := make(map[string]bool, len(p.Limits))
 	for i := range p.Limits {
-		l, path := &p.Limits[i], fmt.Sprintf("limits[%d]", i)
+		l, path := &p.Limits[i], indexed("limits", i)
 		switch {
 		case l.Name == "" && len(p.Limits) == 1:
 		case l.Name == "":
@@ -122,16 +172,16 @@ func (p *Policy) faults() []*InputError {
 			fault(path+".name", "%q is already the name of another limit of this policy", l.Name)
 		}
 		seen[l.Name] = true
-		invalid := l.Validate()
-		for _, err := range split(invalid) {
-			field, detail, _ := strings.Cut(err.Error(), ": ")
-			fault(path+"."+field, "%s", detail)
-		}
-		if most := l.Capacity(); invalid == nil && most > 0 && p.Cost > most { // a count of 0 is there to deny all
-			fault("cost", "%d is more than limit %q can ever hold (%d)", p.Cost, clip(cmp.Or(l.Name, p.Name)), most)
-		}
+		limitFaults(l, fault.under(path))
 	}
-	return faults
+}
+
+// limitFaults reports what is wrong with l itself.
+func limitFaults(l *limiter.Limit, fault faultFunc) {
+	for _, err := range split(l.Validate()) {
+		field, detail, _ := strings.Cut(err.Error(), ": ")
+		fault(field, "%s", detail)
+	}
 }
 
 // join is errors.Join of faults.
@@ -155,9 +205,4 @@ func split(err error) []error {
 }
 
 // cost is the price of a request that does not name its own.
-func (p *Policy) cost() int64 {
-	if p.Cost == 0 {
-		return 1
-	}
-	return p.Cost
-}
+func (p *Policy) cost() int64 { return max(p.Cost.Default, 1) }

@@ -59,37 +59,37 @@ func TestPolicyValidate(t *testing.T) {
 		{"names that differ in case", Policy{Name: "p", Limits: []limiter.Limit{perMinute("a", 1), perMinute("A", 1)}}, nil},
 		{"as many limits as fit", Policy{Name: "p", Limits: tooMany[1:]}, nil},
 		{"too many limits", Policy{Name: "p", Limits: tooMany}, []string{"limits: a policy has at most 32 limits, got 33"}},
-		{"a cost that fits", Policy{Name: "p", Cost: 5, Limits: []limiter.Limit{perMinute("a", 5), perMinute("b", 6)}}, nil},
-		{"a cost beside a limit that denies all", Policy{Name: "p", Cost: 5, Limits: []limiter.Limit{perMinute("", 0)}}, nil},
-		{"a cost that never passes", Policy{Name: "p", Cost: 10, Limits: []limiter.Limit{
+		{"a cost that fits", Policy{Name: "p", Cost: Cost{Default: 5}, Limits: []limiter.Limit{perMinute("a", 5), perMinute("b", 6)}}, nil},
+		{"a cost beside a limit that denies all", Policy{Name: "p", Cost: Cost{Default: 5}, Limits: []limiter.Limit{perMinute("", 0)}}, nil},
+		{"a cost that never passes", Policy{Name: "p", Cost: Cost{Default: 10}, Limits: []limiter.Limit{
 			perMinute("x", 5), perMinute("y", 10),
 			{Name: "z", Algorithm: limiter.TokenBucket, Count: 20, Period: time.Second, Burst: 9},
 			{Name: "queue", Algorithm: limiter.LeakyBucket, Count: 20, Period: time.Second},
 			{Name: "faulty", Algorithm: limiter.LeakyBucket, Count: 20},
 		}}, []string{
-			`cost: 10 is more than limit "x" can ever hold (5)`,
-			`cost: 10 is more than limit "z" can ever hold (9)`,
-			`cost: 10 is more than limit "queue" can ever hold (1)`,
 			"limits[4].period: must be 1ms to 366 days",
+			`cost.default: 10 is more than limit "x" can ever hold (5)`,
+			`cost.default: 10 is more than limit "z" can ever hold (9)`,
+			`cost.default: 10 is more than limit "queue" can ever hold (1)`,
 		}},
-		{"a cost that never passes a limit without a name", Policy{Name: "p", Cost: 2, Limits: []limiter.Limit{perMinute("", 1)}}, []string{
-			`cost: 2 is more than limit "p" can ever hold (1)`,
+		{"a cost that never passes a limit without a name", Policy{Name: "p", Cost: Cost{Default: 2}, Limits: []limiter.Limit{perMinute("", 1)}}, []string{
+			`cost.default: 2 is more than limit "p" can ever hold (1)`,
 		}},
 		{"nothing", Policy{}, []string{
 			`name: must be a letter followed by at most 63 letters, digits, '_', '.' or '-', got ""`,
 			"limits: a policy needs at least one limit",
 		}},
-		{"everything wrong", Policy{Name: "a b", Cost: -1, OnUnreachable: 3, Limits: []limiter.Limit{
+		{"everything wrong", Policy{Name: "a b", Cost: Cost{Default: -1}, OnUnreachable: 3, Limits: []limiter.Limit{
 			perMinute("x", 1), perMinute("x", -1), perMinute("", 1),
 			{Name: "y", Period: time.Hour},
 		}}, []string{
 			`name: must be a letter followed by at most 63 letters, digits, '_', '.' or '-', got "a b"`,
-			"cost: must not be negative",
 			"on_unreachable: must be one of local, allow, deny",
 			`limits[1].name: "x" is already the name of another limit of this policy`,
 			"limits[1].count: must be 0 to 1000000000000000",
 			`limits[2].name: is required where a policy has several limits`,
 			"limits[3].algorithm: must be one of token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log",
+			"cost.default: must not be negative",
 		}},
 	} {
 		got := strings.Join(faultLines(t, c.policy.Validate()), "\n")

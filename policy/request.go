@@ -105,14 +105,19 @@ func (s *Set) Resolve(r *Request) (*Plan, error) {
 }
 
 func (s *Set) find(name string) (*Plan, error) {
-	if plan, ok := s.byName[name]; ok {
-		return plan, nil
+	if r, ok := s.byName[name]; ok {
+		return r.plans[0], nil
 	}
+	return nil, s.unknown(name)
+}
+
+// unknown is the error of a policy that s does not hold.
+func (s *Set) unknown(name string) error {
 	if name == "" {
-		return nil, &InputError{Field: "policy", Detail: "must name a policy, or the check must bring a limit"}
+		return &InputError{Field: "policy", Detail: "must name a policy, or the check must bring a limit"}
 	}
 	detail := fmt.Sprintf("there is no policy %q%s", clip(name), didYouMean(name, s.Names()))
-	return nil, &InputError{Field: "policy", Detail: detail, Unknown: true}
+	return &InputError{Field: "policy", Detail: detail, Unknown: true}
 }
 
 func inlinePlan(l limiter.Limit) (*Plan, error) {

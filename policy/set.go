@@ -22,7 +22,9 @@ func Default() Policy {
 // Set is not usable.
 type Set struct {
 	policies []Policy
-	byName   map[string]*Plan
+	rules    []*rules // of policies
+	byName   map[string]*rules
+	index    index
 }
 
 // NewSet checks the policies and prepares them for use. Without any, the set
@@ -32,13 +34,11 @@ func NewSet(policies ...Policy) (*Set, error) {
 	if len(policies) == 0 {
 		policies = []Policy{Default()}
 	}
-	s := &Set{byName: make(map[string]*Plan, len(policies))}
+	s := &Set{byName: make(map[string]*rules, len(policies))}
 	var faults []*InputError
 	for i := range policies {
-		p := policies[i]
-		for _, f := range p.faults() {
-			faults = append(faults, &InputError{Field: fmt.Sprintf("policies[%d].%s", i, f.Field), Detail: f.Detail})
-		}
+		p := policies[i].clone()
+		r := compile(&p, appendTo(&faults).under(indexed("policies", i)))
 		if _, taken := s.byName[p.Name]; taken {
 			faults = append(faults, &InputError{
 				Field:  fmt.Sprintf("policies[%d].name", i),
@@ -51,13 +51,14 @@ func NewSet(policies ...Policy) (*Set, error) {
 				Detail: fmt.Sprintf("%q is taken: it is the namespace of limits that callers bring without a name", InlineName),
 			})
 		}
-		plan := newPlan(&p)
-		s.policies = append(s.policies, *plan.policy)
-		s.byName[p.Name] = plan
+		s.policies = append(s.policies, *r.plans[0].policy)
+		s.rules = append(s.rules, r)
+		s.byName[p.Name] = r
 	}
 	if err := join(faults); err != nil {
 		return nil, err
 	}
+	s.index = newIndex(s.rules)
 	return s, nil
 }
 

@@ -28,7 +28,9 @@ func newConfigValidate(sh *shell) *cobra.Command {
 		Short: "Report every fault of a configuration, with file and line",
 		Long: `Validate reads FILE and the environment as serve would, and reports every fault
 at once, each with its file and line and what would be right. Without FILE it is
-the environment that is checked. The exit code is 4 if there are faults.`,
+the environment that is checked. The exit code is 4 if there are faults. What
+works and is likely not meant, such as a limit by address alone, is a warning, on
+standard error.`,
 		Example: `  murmurate config validate murmurate.yaml
   murmurate config validate murmurate.yaml -o json`,
 		Args: cobra.MaximumNArgs(1),
@@ -58,7 +60,17 @@ func (sh *shell) validate(file string) error {
 	if err != nil {
 		return err
 	}
-	return sh.print(validation{File: file, Valid: true, Policies: len(cfg.Policies), Faults: []config.Fault{}})
+	if sh.output != formatJSON {
+		for _, w := range cfg.Warnings() {
+			if _, err := fmt.Fprintln(sh.stderr, "warning:", w); err != nil {
+				return err
+			}
+		}
+	}
+	return sh.print(validation{
+		File: file, Valid: true, Policies: len(cfg.Policies),
+		Faults: []config.Fault{}, Warnings: cfg.Warnings(),
+	})
 }
 
 // validation is what is to be said of a configuration.
@@ -67,6 +79,7 @@ type validation struct {
 	Valid    bool           `json:"valid"`
 	Policies int            `json:"policies"`
 	Faults   []config.Fault `json:"faults"`
+	Warnings []config.Fault `json:"warnings,omitempty"`
 }
 
 func (v validation) text(w *strings.Builder) {

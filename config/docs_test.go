@@ -1,0 +1,67 @@
+package config
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$")
+
+// Every example of the page on policies can be pasted as it is.
+func TestPolicyExamplesOfTheDocumentation(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/policies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := yamlBlock.FindAllSubmatch(page, -1)
+	if len(blocks) < 8 {
+		t.Errorf("only %d examples", len(blocks))
+	}
+	written := make(map[string]bool) // paths of settings, without indices
+	for _, block := range blocks {
+		d := readDocument("policies.md", block[1])
+		c, err := load(d, Source{})
+		if err != nil {
+			t.Errorf("%v in\n%s", err, block[1])
+			continue
+		}
+		if warnings := c.Warnings(); warnings != nil {
+			t.Errorf("%v in\n%s", warnings, block[1])
+		}
+		for path := range d.written {
+			written[listIndex.ReplaceAllString(path, "")] = true
+		}
+	}
+	for _, path := range policyPaths(root.fields["policies"].elem, "policies") {
+		if name := path[strings.LastIndexByte(path, '.')+1:]; !strings.Contains(string(page), "`"+name) {
+			t.Errorf("%s is not explained", path)
+		}
+		if limits := strings.Index(path, ".limits."); limits > len("policies") || strings.HasPrefix(path, "policies.exempt.") {
+			continue // are as those of a policy, and as match
+		}
+		if !written[path] {
+			t.Errorf("%s has no example", path)
+		}
+	}
+}
+
+var listIndex = regexp.MustCompile(`\[[0-9]+\]`)
+
+// policyPaths are the settings below s, which is at path.
+func policyPaths(s *schema, path string) []string {
+	var paths []string
+	for _, name := range s.names {
+		field, at := s.fields[name], path+"."+name
+		paths = append(paths, at)
+		if field.kind == list {
+			field = field.elem
+		}
+		if field.kind == group {
+			paths = append(paths, policyPaths(field, at)...)
+		}
+	}
+	return paths
+}

@@ -1,0 +1,138 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+)
+
+// MatchOptions is what a check says besides its request's attributes. The
+// zero value says nothing.
+type MatchOptions struct {
+	// Key, if not empty, takes the place of the keys that policies make. A
+	// policy keyed by global alone keeps its one counter.
+	Key string
+	// Cost, if not 0, takes the place of the policies' costs.
+	Cost int64
+	// Override, if not nil, returns the override that was set at run time for
+	// a policy's exact key, or nil. It wins over those of the configuration.
+	// Limits that the policy does not have (any more) are passed over.
+	Override func(policy, key string) *Override
+}
+
+// Applied is one policy that applies to a request.
+type Applied struct {
+	// Plan is the policy with the limits in force, after tier and override.
+	Plan *Plan
+	// Key is who is limited. Empty if Exempt.
+	Key string
+	// Cost is the units to charge, at least 1. 0 if Exempt.
+	Cost int64
+	// Exempt: the policy charges such requests nothing.
+	Exempt bool
+	// Unlimited: the key may spend what it likes. Nothing is counted.
+	Unlimited bool
+	// Blocked: the key is denied.
+	Blocked bool
+	// Tier is the request's tier, if it is one of the policy's.
+	Tier string
+	// UnknownTier: the request names a tier that the policy does not have,
+	// and has the policy's own limits.
+	UnknownTier bool
+}
+
+// Match finds every policy that applies to a request, in configured order,
+// and appends it to buf. A request without what a policy keys by shares one
+// counter with all such requests. The errors are InputErrors: o is wrong, a
+// key is too long, an attribute is no cost, or neither the policy nor the
+// check says what the key is. Nothing is appended then.
+func (s *Set) Match(buf []Applied, a Attributes, o MatchOptions) ([]Applied, error) {
+	if err := o.check(); err != nil {
+		return buf, err
+	}
+	v := see(a)
+	found := buf
+	var err error
+	s.index.each(&v, func(i int) bool {
+		r := s.rules[i]
+		if r.match.fails(&v) != "" {
+			return true
+		}
+		var applied Applied
+		if applied, err = r.apply(&v, &o); err == nil {
+			found = append(found, applied)
+		}
+		return err == nil
+	})
+	if err != nil {
+		return buf, err
+	}
+	return found, nil
+}
+
+func (o *MatchOptions) check() error {
+	if o.Cost < 0 {
+		return &InputError{Field: "cost", Detail: "must not be negative"}
+	}
+	if o.Key == "" {
+		return nil
+	}
+	return CheckKey(o.Key)
+}
+
+// apply says what v, which matches, is charged.
+func (r *rules) apply(v *view, o *MatchOptions) (Applied, error) {
+	if r.exempts(v) >= 0 {
+		return Applied{Plan: r.plans[0], Exempt: true}, nil
+	}
+	p := r.plans[0].policy
+	key, err := r.keyOf(v, o.Key)
+	if err != nil {
+		return Applied{}, err
+	}
+	a := Applied{Key: key, Cost: o.Cost}
+	if a.Cost == 0 {
+		if a.Cost, err = p.Cost.of(v); err != nil {
+			return Applied{}, err
+		}
+	}
+	var tier int
+	tier, a.Tier, a.UnknownTier = r.tier(v)
+	a.Plan = r.plans[tier]
+	if set := o.override(p.Name, key); set != nil {
+		a.Unlimited, a.Blocked = set.Unlimited, set.Blocked
+		if len(set.Limits) > 0 {
+			a.Plan = newPlan(p.with(replaced(a.Plan.policy, set.Limits)))
+		}
+	} else if set := r.overrides.find(key); set != nil {
+		a.Unlimited, a.Blocked = set.Unlimited, set.Blocked
+		if set.plans != nil {
+			a.Plan = set.plans[tier]
+		}
+	}
+	return a, nil
+}
+
+// override is the one that was set at run time, or nil.
+func (o *MatchOptions) override(policyName, key string) *Override {
+	if o.Override == nil {
+		return nil
+	}
+	return o.Override(policyName, key)
+}
+
+// keyOf is the key of v for this policy.
+func (r *rules) keyOf(v *view, given string) (string, error) {
+	name := r.plans[0].policy.Name
+	switch {
+	case given != "" && !r.key.shared():
+		return given, nil
+	case len(r.key) == 0:
+		return "", &InputError{Field: "key", Detail: fmt.Sprintf(
+			"is required: policy %q applies and has no key of its own; give the check a key, or the policy one such as [ip]", name)}
+	}
+	key := r.key.of(v)
+	if input, ok := errors.AsType[*InputError](CheckKey(key)); ok {
+		return "", &InputError{Field: input.Field, Detail: fmt.Sprintf("that policy %q makes of the request %s", name, input.Detail)}
+	}
+	return key, nil
+}

@@ -1,0 +1,82 @@
+package policy
+
+import (
+	"net/netip"
+	"strings"
+)
+
+// Attributes is what a request says of itself, and what policies match and
+// key by. What a request does not have is empty. The methods are called from
+// one goroutine at a time, and the strings that they return are kept.
+type Attributes interface {
+	// Method is the request's method, such as "GET".
+	Method() string
+	// Host is the host asked for, with or without port, in any case.
+	Host() string
+	// Path is the path as it came: percent-encoded, not cleaned. Empty is the
+	// root.
+	Path() string
+	// Addr is the client's address. The zero Addr: there is none.
+	Addr() netip.Addr
+	// IPKey is what the client's address is keyed by: its prefix, or one word
+	// for all clients without one.
+	IPKey() string
+	// Header is the first field of the given name, which is in canonical form
+	// such as "X-Api-Key".
+	Header(name string) string
+	// Cookie is the value of the first cookie of the given name.
+	Cookie(name string) string
+	// Query is the first value, decoded, of the query's parameter of the
+	// given name.
+	Query(name string) string
+	// Attr is what the caller says of the request besides, by name.
+	Attr(name string) string
+}
+
+// view is one request in the forms that policies compare.
+type view struct {
+	Attributes
+	method, host, path string
+	addr               netip.Addr
+	captures           captures // of the path pattern that matched last
+}
+
+// see takes from a what most policies look at. The rest is asked for when it
+// is needed.
+func see(a Attributes) view {
+	return view{
+		Attributes: a,
+		method:     a.Method(),
+		host:       normalHost(a.Host()),
+		path:       NormalPath(a.Path()),
+		addr:       a.Addr().Unmap().WithZone(""),
+	}
+}
+
+// value is what the request has at s, without space around it.
+func (v *view) value(s *source) string {
+	var value string
+	switch s.kind {
+	case KeyIP:
+		value = v.IPKey()
+	case KeyHeader:
+		value = v.Header(s.lookup)
+	case KeyCookie:
+		value = v.Cookie(s.name)
+	case KeyQuery:
+		value = v.Query(s.name)
+	case KeyAttr:
+		value = v.Attr(s.name)
+	case KeyMethod:
+		value = v.method
+	case KeyHost:
+		value = v.host
+	case KeyPath:
+		if s.name == "" {
+			return v.path
+		}
+		return v.captures[s.capture]
+	default: // global has no value
+	}
+	return strings.Trim(value, " \t") // HTTP/1 has done so with fields, HTTP/2 may not have
+}

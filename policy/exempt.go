@@ -1,0 +1,71 @@
+package policy
+
+import (
+	"fmt"
+	"net/netip"
+	"reflect"
+	"strings"
+)
+
+// Exemption selects requests that a policy never charges: all of it must
+// hold. At least one of its fields is set.
+type Exemption struct {
+	// CIDR is a network, such as 10.0.0.0/8, that the client's address is in.
+	// Empty: any.
+	CIDR string `json:"cidr,omitempty" yaml:"cidr,omitempty"`
+	// Match is as a policy's. A wildcard of its Path stands for no segment
+	// with an encoded slash or a backslash: to servers that take those for
+	// slashes, /static/..%2Flogin is /login.
+	Match `yaml:",inline"`
+}
+
+// exemption is an Exemption made ready.
+type exemption struct {
+	network netip.Prefix // not valid: any
+	matcher *matcher
+}
+
+func (e *Exemption) compile(fault faultFunc) exemption {
+	c := exemption{matcher: e.Match.compile(fault)}
+	if reflect.ValueOf(*e).IsZero() {
+		fault("", "would exempt every request: give it a path, cidr, method, host, header, query or attribute")
+	}
+	if e.CIDR != "" {
+		var err error
+		if c.network, err = parseNetwork(e.CIDR); err != nil {
+			fault("cidr", "%v", err)
+		}
+	}
+	return c
+}
+
+func parseNetwork(written string) (netip.Prefix, error) {
+	network, err := netip.ParsePrefix(written)
+	switch addr, addrErr := netip.ParseAddr(written); {
+	case addrErr == nil && addr.Zone() == "":
+		return network, fmt.Errorf("must be a network: write %s/%d for this one address", written, addr.BitLen())
+	case err != nil:
+		return network, fmt.Errorf("must be a network such as 10.0.0.0/8 or 2001:db8::/32, got %q", clip(written))
+	case network.Addr().Is4In6():
+		return network, fmt.Errorf("an IPv4 network is compared as such: write it as in 10.0.0.0/8, not %q", clip(written))
+	case network != network.Masked():
+		return network, fmt.Errorf("%s is not where a network begins: write %s", written, network.Masked())
+	}
+	return network, nil
+}
+
+// holds reports whether e exempts v.
+func (e *exemption) holds(v *view) bool {
+	if e.network.IsValid() && !e.network.Contains(v.addr) {
+		return false
+	}
+	if e.matcher.path != nil && !e.matcher.path.literal() && ambiguous(v.path) {
+		return false
+	}
+	return e.matcher.fails(v) == ""
+}
+
+// ambiguous reports whether servers differ in where the segments of path end.
+func ambiguous(path string) bool {
+	return strings.Contains(path, "%2F") || strings.Contains(path, `\`)
+}

@@ -1,0 +1,167 @@
+package policy
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/murmurate/murmurate/limiter"
+)
+
+// Override gives one key, or those with a prefix, other limits, or none, or
+// nothing at all. It wins over tiers. An exact key wins over prefixes, and
+// among those the longest.
+type Override struct {
+	// Key is the whole key: as a check gives it, or as the policy makes it
+	// ("header:x-api-key=secret"). Where the policy makes it of one entry, the
+	// value alone ("secret") is enough, and means the entry's first
+	// alternative.
+	Key string
+	// KeyPrefix is the beginning of a key, in the same forms. Exactly one of
+	// Key and KeyPrefix is set.
+	KeyPrefix string
+	// Limits take the place of the limits of the same name, of the tier or
+	// else of the policy. Exactly one of Limits, Unlimited and Blocked is set.
+	Limits []limiter.Limit
+	// Unlimited admits without counting.
+	Unlimited bool
+	// Blocked denies.
+	Blocked bool
+}
+
+// override is an Override made ready.
+type override struct {
+	*Override
+	place string  // in the policy
+	plans []*Plan // with Limits, by tier as in rules.plans; nil without
+}
+
+// overrides finds the one that a key has.
+type overrides struct {
+	exact    map[string]*override
+	prefixes map[string]*override
+	lengths  []int // of the prefixes, the longest first
+}
+
+// compileOverrides makes p's overrides ready. The tiers are.
+func (r *rules) compileOverrides(p *Policy, fault faultFunc) {
+	t := &r.overrides
+	t.exact, t.prefixes = make(map[string]*override), make(map[string]*override)
+	for i := range p.Overrides {
+		o := &override{Override: &p.Overrides[i], place: indexed("overrides", i)}
+		o.faults(p, fault.under(o.place))
+		if len(o.Limits) > 0 {
+			for _, plan := range r.plans {
+				o.plans = append(o.plans, newPlan(p.with(replaced(plan.policy, o.Limits))))
+			}
+		}
+		table, written, field := t.exact, o.Key, "key"
+		if o.KeyPrefix != "" {
+			table, written, field = t.prefixes, o.KeyPrefix, "key_prefix"
+		}
+		for _, key := range r.key.spellings(written) {
+			if other := table[key]; other != nil {
+				fault(o.place+"."+field, "%q is in %s already", clip(written), other.place)
+				break
+			}
+			table[key] = o
+		}
+	}
+	for prefix := range t.prefixes {
+		t.lengths = append(t.lengths, len(prefix))
+	}
+	slices.SortFunc(t.lengths, func(a, b int) int { return cmp.Compare(b, a) })
+	t.lengths = slices.Compact(t.lengths)
+}
+
+// faults judges o as one of p's.
+func (o *Override) faults(p *Policy, fault faultFunc) {
+	switch {
+	case o.Key != "" && o.KeyPrefix != "":
+		fault("", "give either key or key_prefix, not both")
+	case o.Key == "" && o.KeyPrefix == "":
+		fault("", "needs a key, or key_prefix for several: whom it is for")
+	}
+	effects := 0
+	for _, given := range []bool{len(o.Limits) > 0, o.Unlimited, o.Blocked} {
+		if given {
+			effects++
+		}
+	}
+	switch {
+	case effects == 0:
+		fault("", "needs limits, or unlimited: true, or blocked: true")
+	case effects > 1:
+		fault("", "give one of limits, unlimited: true and blocked: true, not several")
+	}
+	replacingFaults(o.Limits, p, fault)
+}
+
+// find is the override of key, or nil.
+func (t *overrides) find(key string) *override {
+	if o := t.exact[key]; o != nil {
+		return o
+	}
+	for _, length := range t.lengths {
+		if length <= len(key) {
+			if o := t.prefixes[key[:length]]; o != nil {
+				return o
+			}
+		}
+	}
+	return nil
+}
+
+// spellings are the keys that somebody means who writes key, or a prefix of
+// it, in an override: it, and what k would make of a value that reads so.
+func (k keyMaker) spellings(key string) []string {
+	switch {
+	case joined(key):
+		return []string{lowerHeaders(key)}
+	case len(k) != 1 || k[0][0].kind == KeyGlobal:
+		return []string{key}
+	}
+	first := &k[0][0]
+	return []string{key, JoinKey(KeyPart{Kind: first.kind, Name: first.name, Value: key})}
+}
+
+// lowerHeaders is a joined key with the names of header fields in lower case.
+func lowerHeaders(key string) string {
+	parts := strings.Split(key, "&")
+	for i, part := range parts {
+		if strings.HasPrefix(part, string(KeyHeader)+":") {
+			name, value, found := strings.Cut(part, "=")
+			parts[i] = strings.ToLower(name)
+			if found {
+				parts[i] += "=" + value
+			}
+		}
+	}
+	return strings.Join(parts, "&")
+}
+
+// CheckOverride reports every fault of an override that is set while the
+// policy is in force, joined, each an [*InputError].
+func (s *Set) CheckOverride(policyName string, o *Override) error {
+	r, ok := s.byName[policyName]
+	if !ok {
+		return s.unknown(policyName)
+	}
+	var faults []*InputError
+	fault := appendTo(&faults).under("override")
+	o.faults(r.plans[0].policy, fault)
+	if o.KeyPrefix != "" {
+		fault("key_prefix", "only the configuration has overrides for prefixes: give the whole key")
+	}
+	return join(faults)
+}
+
+// OverrideKeys are the keys that a request of the policy can have if key
+// stands in an override: key itself, and as the policy makes it.
+func (s *Set) OverrideKeys(policyName, key string) ([]string, error) {
+	r, ok := s.byName[policyName]
+	if !ok {
+		return nil, s.unknown(policyName)
+	}
+	return r.key.spellings(key), nil
+}

@@ -1,0 +1,132 @@
+package policy
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/murmurate/murmurate/limiter"
+)
+
+// Tiers give the requests of some callers other limits. The zero value gives
+// none.
+type Tiers struct {
+	// By is where a request says its tier: attr:NAME or header:NAME. A header
+	// is as true as whoever sets it: have the gateway in front do so.
+	By string
+	// Sets are the tiers. A request of none of them, or without a tier, gets
+	// the policy's own limits.
+	Sets []TierSet
+}
+
+// TierSet is one tier.
+type TierSet struct {
+	// Name is what requests say, exactly, in the form of a policy's name.
+	Name string
+	// Limits take the place of the policy's limits of the same name. Those of
+	// other names stay. A counter stays the same, spent as it is, unless
+	// algorithm or period differ.
+	Limits []limiter.Limit
+}
+
+// compileTiers makes p's tiers ready.
+func (r *rules) compileTiers(p *Policy, fault faultFunc) {
+	t := &p.Tiers
+	if t.By == "" && len(t.Sets) == 0 {
+		return
+	}
+	switch s, err := parseSource(t.By, nil); {
+	case t.By == "":
+		fault("tiers.by", "is required beside sets: where a request says its tier, such as header:X-Plan or attr:plan")
+	case !strings.HasPrefix(t.By, string(KeyHeader)+":") && !strings.HasPrefix(t.By, string(KeyAttr)+":"):
+		fault("tiers.by", "must be header:NAME or attr:NAME, got %q", clip(t.By))
+	case err != nil:
+		fault("tiers.by", "%v", err)
+	default:
+		r.tierBy = s
+	}
+	if len(t.Sets) == 0 {
+		fault("tiers.sets", "is required beside by: at least one tier with a name and limits")
+	}
+	r.tiers = make(map[string]int, len(t.Sets))
+	for i := range t.Sets {
+		set, path := &t.Sets[i], indexed("tiers.sets", i)
+		if !ValidName(set.Name) {
+			fault(path+".name", "%s, got %q", NameRule, clip(set.Name))
+		}
+		if r.tiers[set.Name] > 0 {
+			fault(path+".name", "%q is already the name of another tier of this policy", clip(set.Name))
+		}
+		if len(set.Limits) == 0 {
+			fault(path+".limits", "a tier needs at least one limit that replaces one of the policy's")
+		}
+		replacingFaults(set.Limits, p, fault.under(path))
+		limits := replaced(p, set.Limits)
+		fitsAll(p.Cost.Default, limits, p.Name, "cost.default", func(field, format string, args ...any) {
+			fault(field, format+" in tier %q", append(args, clip(set.Name))...)
+		})
+		r.tiers[set.Name] = len(r.plans)
+		r.plans = append(r.plans, newPlan(p.with(limits)))
+	}
+}
+
+// replacingFaults judges limits that take the place of p's.
+func replacingFaults(limits []limiter.Limit, p *Policy, fault faultFunc) {
+	names := make([]string, len(p.Limits))
+	for i := range names {
+		names[i] = p.limitName(&p.Limits[i])
+	}
+	seen := make(map[string]bool, len(limits))
+	for i := range limits {
+		l, path := &limits[i], indexed("limits", i)
+		name := p.limitName(l)
+		switch {
+		case !slices.Contains(names, name) && l.Name == "":
+			fault(path+".name", "is required: which of the policy's limits it replaces (%s)", strings.Join(names, ", "))
+		case !slices.Contains(names, name):
+			fault(path+".name", "must be that of one of the policy's limits (%s), got %q%s", strings.Join(names, ", "), clip(name), didYouMean(name, names))
+		case seen[name]:
+			fault(path+".name", "%q is replaced already", name)
+		}
+		seen[name] = true
+		limitFaults(l, fault.under(path))
+	}
+}
+
+// limitName is the name of a limit of p, or of one that takes its place.
+func (p *Policy) limitName(l *limiter.Limit) string { return cmp.Or(l.Name, p.Name) }
+
+// replaced are the limits of p with those in the place of the same name. What
+// has none is left out.
+func replaced(p *Policy, by []limiter.Limit) []limiter.Limit {
+	limits := slices.Clone(p.Limits)
+	for i := range limits {
+		name := p.limitName(&limits[i])
+		if j := slices.IndexFunc(by, func(l limiter.Limit) bool { return p.limitName(&l) == name }); j >= 0 {
+			own := limits[i].Name
+			limits[i] = by[j]
+			limits[i].Name = own
+		}
+	}
+	return limits
+}
+
+// with is p with other limits.
+func (p *Policy) with(limits []limiter.Limit) *Policy {
+	other := *p
+	other.Limits = limits
+	return &other
+}
+
+// tier is the tier of v: the index of its plan, which is 0 if it has none of
+// the policy's tiers, and its name. unknown: it has another.
+func (r *rules) tier(v *view) (plan int, name string, unknown bool) {
+	if r.tiers == nil {
+		return 0, "", false
+	}
+	name = v.value(&r.tierBy)
+	if plan, ok := r.tiers[name]; ok {
+		return plan, name, false
+	}
+	return 0, "", name != ""
+}
