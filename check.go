@@ -2,9 +2,7 @@ package murmurate
 
 import (
 	"context"
-	"errors"
 	"sync"
-	"time"
 
 	"github.com/murmurate/murmurate/limiter"
 	"github.com/murmurate/murmurate/policy"
@@ -18,11 +16,9 @@ const (
 	outcomeError        = "error"
 )
 
-// closedRetry is the RetryAfter of a denial that was not counted.
-const closedRetry = time.Second
-
 // scratch is the memory of one check in flight.
 type scratch struct {
+	applied []policy.Applied
 	call    limiter.Call
 	results []limiter.Result
 }
@@ -90,76 +86,69 @@ func (n *Node) Reset(ctx context.Context, policyName, key string) (policy.Decisi
 }
 
 func (n *Node) do(ctx context.Context, op limiter.Op, r *policy.Request) (policy.Decision, error) {
-	plan, err := n.options.Policies.Resolve(r)
+	s := scratches.Get().(*scratch)
+	defer scratches.Put(s)
+	applied, err := n.options.Policies.Apply(s.applied[:0], r, policy.MatchOptions{})
+	s.applied = applied
 	if err != nil {
 		return policy.Decision{}, err
 	}
-	s := scratches.Get().(*scratch)
-	defer scratches.Put(s)
-	s.call.Op = op
-	s.call.Subject = n.identity.Subject(plan.Namespace(), r.Key)
-	s.call.Charges = plan.Charges(s.call.Charges[:0], r.Cost)
-	s.results = append(s.results[:0], make([]limiter.Result, len(s.call.Charges))...)
-
-	mode := plan.OnUnreachable()
-	if r.OnUnreachable != nil {
-		mode = *r.OnUnreachable
+	if len(applied) != 1 {
+		return n.every(ctx, op, r, applied)
 	}
-	if n.hasEnded() {
-		err = ErrClosed
-	} else {
-		err = n.router.Do(ctx, &s.call, s.results)
+	a := &applied[0]
+	d, uncounted := a.Uncounted()
+	if !uncounted || op == limiter.Reset {
+		s.prepare(n, op, a)
+		if err = n.ask(ctx, s); err != nil {
+			n.undecided(ctx, mode(a, r), err, s)
+		}
+		d = a.Plan.Decide(a.Cost, s.results)
+		d.OnUnreachable = mode(a, r)
 	}
-	switch {
-	case err == nil:
-	case errors.Is(ctx.Err(), context.Canceled): // says nothing of the owner
-		n.failureMode(policy.Deny, err, s)
-	default:
-		n.outages.report(n.view().OwnerID(s.call.Subject), err)
-		n.failureMode(mode, err, s)
-	}
-	d := plan.Decide(r.Cost, s.results)
-	d.OnUnreachable = mode
-	if op == limiter.Take { // a look or a reset decides about nobody
-		n.options.Observer.Decision(label(r), outcome(&d), d.Source)
-	}
+	n.observe(op, r, &d)
 	return d, err
 }
 
-// failureMode fills the results of a call that its owner did not decide.
-// This is the one place where a policy's failure mode takes effect.
-func (n *Node) failureMode(mode policy.Unreachable, cause error, s *scratch) {
-	switch mode {
-	case policy.Allow:
-		s.fill(limiter.Result{Allowed: true, Source: limiter.SourceFailOpen})
-		return
-	case policy.Local:
-		// An owner without room was reached: a share would be spent beside it.
-		// A node that has left has none.
-		none := errors.Is(cause, limiter.ErrFull) || errors.Is(cause, ErrClosed)
-		if !none && n.share.Do(&s.call, s.results) == nil {
-			return
-		}
-	case policy.Deny:
-	}
-	s.fill(limiter.Result{Source: limiter.SourceFailClosed, RetryAfter: closedRetry, NextUnit: closedRetry})
+// prepare makes s the call that a stands for.
+func (s *scratch) prepare(n *Node, op limiter.Op, a *policy.Applied) {
+	s.call.Op = op
+	s.call.Subject = n.identity.Subject(a.Plan.Namespace(), a.Key)
+	s.call.Charges = a.Plan.Charges(s.call.Charges[:0], a.Cost)
+	s.results = append(s.results[:0], make([]limiter.Result, len(s.call.Charges))...)
 }
 
-// fill gives every limit the same answer.
-func (s *scratch) fill(r limiter.Result) {
-	for i := range s.results {
-		r.Limit = s.call.Charges[i].Limit.Count
-		s.results[i] = r
+// mode is the failure mode in force.
+func mode(a *policy.Applied, r *policy.Request) policy.Unreachable {
+	if r.OnUnreachable != nil {
+		return *r.OnUnreachable
+	}
+	return a.Plan.OnUnreachable()
+}
+
+// ask has the call of s decided by its owner.
+func (n *Node) ask(ctx context.Context, s *scratch) error {
+	if n.hasEnded() {
+		return ErrClosed
+	}
+	return n.router.Do(ctx, &s.call, s.results)
+}
+
+// observe tells of a decision, once for each policy. A look or a reset decides
+// about nobody.
+func (n *Node) observe(op limiter.Op, r *policy.Request, d *policy.Decision) {
+	if op == limiter.Take {
+		n.options.Observer.Decision(label(r, d), outcome(d), d.Source)
 	}
 }
 
 // label is the policy label of a metric. Names that callers make up are
 // unbounded, so all inline limits share one.
-func label(r *policy.Request) string {
+func label(r *policy.Request, d *policy.Decision) string {
 	if r.Limit != nil {
 		return policy.InlineName
 	}
-	return r.Policy
+	return d.Policy
 }
 
 // outcome is the result label of a metric.

@@ -34,11 +34,11 @@ func (n *Node) Digest() uint64 { return n.view().Digest }
 // OwnerOf is the id of the node that owns key in the named policy, empty if
 // no owner is known. The error is a policy.ErrInput.
 func (n *Node) OwnerOf(policyName, key string) (string, error) {
-	plan, err := n.options.Policies.Resolve(&policy.Request{Policy: policyName, Key: key})
+	applied, err := n.options.Policies.Apply(nil, &policy.Request{Policy: policyName, Key: key}, policy.MatchOptions{})
 	if err != nil {
 		return "", err
 	}
-	return n.view().OwnerID(n.identity.Subject(plan.Namespace(), key)), nil
+	return n.view().OwnerID(n.identity.Subject(applied[0].Plan.Namespace(), applied[0].Key)), nil
 }
 
 // Keys is the number of counters that this node holds.

@@ -57,14 +57,14 @@ func (n *Node) WaitN(ctx context.Context, policyName, key string, units int64) (
 }
 
 func (n *Node) wait(ctx context.Context, r policy.Request) (policy.Decision, error) {
-	plan, err := n.options.Policies.Resolve(&r)
+	applied, err := n.options.Policies.Apply(nil, &r, policy.MatchOptions{})
 	if err == nil {
 		err = n.over(ctx)
 	}
 	if err != nil {
 		return policy.Decision{}, err
 	}
-	w := waiter{node: n, request: r, delays: plan.Delays()}
+	w := waiter{node: n, request: r, delays: applied[0].Plan.Delays()}
 	d, err := w.inTurn(ctx, queueKey{r.Policy, r.Key})
 	switch {
 	case err != nil:

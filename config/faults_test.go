@@ -270,7 +270,6 @@ policies:
   - {key_prefix: c, limits: [{nme: burst, algorithm: token_bucket, rate: 1/s}]}
   exempt: [{pth: /x}, {cidr: 10.0.0.1}, {}]
   cost: 0
-  cooldown: 30
   deny_status: 302
 - name: b
   match: {path: "/{tenant}/**"}
@@ -278,7 +277,6 @@ policies:
   limits: [{algorithm: sliding_log, rate: 5/s}]
   cost: [1]
   deny_status: 0
-  extend: true
   overrides:
   - {key: a, blocked: true, unlimited: true}
   - {key: a, blocked: true}
@@ -299,16 +297,14 @@ policies:
 			`15: policies[0].exempt[1].cidr: must be a network: write 10.0.0.1/32 for this one address`,
 			`15: policies[0].exempt[2]: would exempt every request: give it a path, cidr, method, host, header, query or attribute`,
 			`16: policies[0].cost.default: must be at least 1, got 0`,
-			`17: policies[0].cooldown: needs a unit: write 30ms or 30s`,
-			`18: policies[0].deny_status: must be an HTTP status from 400 to 599, got 302`,
-			`21: policies[1].key[0]: path:tenat needs a segment {tenat} in match.path (did you mean "tenant"?)`,
-			`23: policies[1].cost: must be settings by name (default: ...), got a list`,
-			`24: policies[1].deny_status: must be an HTTP status from 400 to 599, got 0`,
-			`25: policies[1].extend: extends the cooldown, and there is none: set cooldown, or leave extend out`,
-			`27: policies[1].overrides[0]: give one of limits, unlimited: true and blocked: true, not several`,
-			`28: policies[1].overrides[1].key: "a" is in overrides[0] already`}},
+			`17: policies[0].deny_status: must be an HTTP status from 400 to 599, got 302`,
+			`20: policies[1].key[0]: path:tenat needs a segment {tenat} in match.path (did you mean "tenant"?)`,
+			`22: policies[1].cost: must be settings by name (default: ...), got a list`,
+			`23: policies[1].deny_status: must be an HTTP status from 400 to 599, got 0`,
+			`25: policies[1].overrides[0]: give one of limits, unlimited: true and blocked: true, not several`,
+			`26: policies[1].overrides[1].key: "a" is in overrides[0] already`}},
 		{"what comes later", "policies: [{name: a, limits: [{algorithm: sliding_log, rate: 5/s}], durable: true}]\n", []string{
-			"1: policies[0].durable: unknown setting; the settings here are name, match, key, limits, tiers, overrides, exempt, cost, shadow, cooldown, extend, on_unreachable, deny_status"}},
+			"1: policies[0].durable: unknown setting; the settings here are name, match, key, limits, tiers, overrides, exempt, cost, shadow, on_unreachable, deny_status"}},
 		{"a cost that is no number", "policies: [{name: a, limits: [{algorithm: sliding_log, rate: 5/s}], cost: much}]\n", []string{
 			`1: policies[0].cost.default: must be a whole number such as 250, 10k, 5M or 1G, got "much"`}},
 		{"limits that cannot be read, and who refers to them", "policies: [{name: a, limits: 5, tiers: {by: attr:plan, sets: [{name: pro, limits: [{name: x, algorithm: sliding_log, rate: 5/s}]}]}}]\n", []string{

@@ -1,8 +1,6 @@
 package config
 
 import (
-	"time"
-
 	"github.com/murmurate/murmurate/policy"
 )
 
@@ -27,10 +25,6 @@ type Policy struct {
 	Cost Cost `yaml:"cost,omitempty" short:"default"`
 	// Shadow decides, counts and reports, but never denies.
 	Shadow bool `yaml:"shadow,omitempty"`
-	// Cooldown is how long a key stays denied after a denial.
-	Cooldown time.Duration `yaml:"cooldown,omitempty"`
-	// Extend begins the cooldown anew with every attempt during it.
-	Extend bool `yaml:"extend,omitempty"`
 	// OnUnreachable is local, allow or deny. Empty: local.
 	OnUnreachable string `yaml:"on_unreachable,omitempty"`
 	// DenyStatus is the HTTP status of a denial. Nil: 429.

@@ -3,6 +3,8 @@ package policy
 import (
 	"errors"
 	"fmt"
+
+	"github.com/murmurate/murmurate/limiter"
 )
 
 // MatchOptions is what a check says besides its request's attributes. The
@@ -98,18 +100,45 @@ func (r *rules) apply(v *view, o *MatchOptions) (Applied, error) {
 	var tier int
 	tier, a.Tier, a.UnknownTier = r.tier(v)
 	a.Plan = r.plans[tier]
-	if set := o.override(p.Name, key); set != nil {
+	r.override(&a, tier, o)
+	return a, nil
+}
+
+// override gives a what was set for its key.
+func (r *rules) override(a *Applied, tier int, o *MatchOptions) {
+	p := r.plans[0].policy
+	if set := o.override(p.Name, a.Key); set != nil {
 		a.Unlimited, a.Blocked = set.Unlimited, set.Blocked
 		if len(set.Limits) > 0 {
 			a.Plan = newPlan(p.with(replaced(a.Plan.policy, set.Limits)))
 		}
-	} else if set := r.overrides.find(key); set != nil {
+	} else if set := r.overrides.find(a.Key); set != nil {
 		a.Unlimited, a.Blocked = set.Unlimited, set.Blocked
 		if set.plans != nil {
 			a.Plan = set.plans[tier]
 		}
 	}
-	return a, nil
+}
+
+// Uncounted is the decision on a request that no counter is asked for: the
+// policy is exempt or unlimited, and admits, or the key is blocked. ok is
+// false if there is something to count.
+func (a *Applied) Uncounted() (d Decision, ok bool) {
+	p := a.Plan.policy
+	switch {
+	case a.Blocked:
+		results := make([]limiter.Result, len(p.Limits))
+		for i := range results {
+			results[i] = limiter.Result{Limit: p.Limits[i].Count, RetryAfter: limiter.Never, NextUnit: limiter.Never}
+		}
+		return a.Plan.Decide(a.Cost, results), true
+	case a.Exempt, a.Unlimited:
+		return Decision{
+			Result: limiter.Result{Allowed: true, Source: limiter.SourceNone},
+			Policy: p.Name, Cost: a.Cost, Shadow: p.Shadow, OnUnreachable: p.OnUnreachable,
+		}, true
+	}
+	return Decision{}, false
 }
 
 // override is the one that was set at run time, or nil.

@@ -4,7 +4,7 @@ package policy
 // request. It is that of the policy closest to denying: a denial, and among
 // denials the one with the longest wait, before an admission with the fewest
 // remaining. A policy in shadow stands back behind one that is not. Policy,
-// Cost, Shadow and OnUnreachable are that policy's. Limits are those of all,
+// Cost, Shadow, OnUnreachable and DenyStatus are that policy's. Limits are those of all,
 // in order. An admission waits for the slowest (Delay), and its Source is the
 // weakest of all.
 func Combine(first Decision, others ...Decision) Decision {

@@ -21,6 +21,8 @@ type Decision struct {
 	Shadow bool
 	// OnUnreachable is the failure mode that was in force.
 	OnUnreachable Unreachable
+	// DenyStatus is the HTTP status of a denial. 0: DefaultDenyStatus.
+	DenyStatus int
 	// Limits are the answers of the limits in configured order.
 	Limits []LimitResult
 }
@@ -84,6 +86,7 @@ func (p *Plan) Decide(cost int64, results []limiter.Result) Decision {
 		Cost:          cost,
 		Shadow:        p.policy.Shadow,
 		OnUnreachable: p.policy.OnUnreachable,
+		DenyStatus:    p.policy.DenyStatus,
 		Limits:        make([]LimitResult, len(results)),
 	}
 	closest, source := &results[0], limiter.SourceOwner

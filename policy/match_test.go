@@ -133,11 +133,9 @@ func TestMatchFaults(t *testing.T) {
 			`cost.by_method[2].method: methods are compared exactly, in upper case: write "POST", not "post"`,
 			`cost.by_method[2].cost: 2 is more than limit "p" can ever hold (1)`,
 			`cost.attr: attr needs a name without spaces and |, got "a b"`}},
-		{"cooldown", Policy{Cooldown: -1, DenyStatus: 200}, []string{
-			"cooldown: must be 0 to 366 days, got -1ns",
+		{"status of a success", Policy{DenyStatus: 200}, []string{
 			"deny_status: must be an HTTP status from 400 to 599, got 200"}},
-		{"extend alone", Policy{Extend: true, DenyStatus: 600}, []string{
-			"extend: extends the cooldown, and there is none: set cooldown, or leave extend out",
+		{"no status", Policy{DenyStatus: 600}, []string{
 			"deny_status: must be an HTTP status from 400 to 599, got 600"}},
 	} {
 		c.policy.Name, c.policy.Limits = "p", limits

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/murmurate/murmurate/limiter"
 )
@@ -74,11 +73,6 @@ type Policy struct {
 	OnUnreachable Unreachable
 	// Shadow decides, counts and reports, but never denies.
 	Shadow bool
-	// Cooldown is how long a key stays denied after a denial, at most
-	// limiter.MaxPeriod. 0: no longer than the limits deny it.
-	Cooldown time.Duration
-	// Extend begins the cooldown anew with every attempt during it.
-	Extend bool
 	// DenyStatus is the HTTP status of a denial, 400 to 599. 0 is
 	// DefaultDenyStatus.
 	DenyStatus int
@@ -149,12 +143,6 @@ func (p *Policy) baseFaults(fault faultFunc) {
 	}
 	if int(p.OnUnreachable) >= len(unreachableNames) {
 		fault("on_unreachable", "must be one of %s", strings.Join(unreachableNames, ", "))
-	}
-	if p.Cooldown < 0 || p.Cooldown > limiter.MaxPeriod {
-		fault("cooldown", "must be 0 to %d days, got %v", limiter.MaxPeriod/day, p.Cooldown)
-	}
-	if p.Extend && p.Cooldown == 0 {
-		fault("extend", "extends the cooldown, and there is none: set cooldown, or leave extend out")
 	}
 	if s := p.DenyStatus; s != 0 && (s < 400 || s > 599) {
 		fault("deny_status", "must be an HTTP status from 400 to 599, got %d", s)

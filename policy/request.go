@@ -17,17 +17,22 @@ const InlineName = "inline"
 
 // Request is one check.
 type Request struct {
-	// Policy names the policy to apply. Empty with Limit set.
+	// Policy names the policy to apply. Empty with Limit set; empty with
+	// Attributes, every policy that they match applies.
 	Policy string
-	// Key is who is limited, 1 to MaxKeyBytes bytes of UTF-8.
+	// Attributes is what the request says of itself, for policies to match and
+	// to make keys of. Nil: nothing.
+	Attributes Attributes
+	// Key is who is limited, 1 to MaxKeyBytes bytes of UTF-8. With Attributes
+	// it may be empty: then each policy makes its own.
 	Key string
 	// Limit, when not nil, is a limit made by the caller instead of a
 	// policy's. Its Name is the namespace of its counter; empty is InlineName.
 	// With a policy's name, algorithm and period it shares that policy's
 	// counter: name it otherwise unless that is meant.
 	Limit *limiter.Limit
-	// Cost is the units to charge. 0 is the policy's default cost, which is
-	// 1 unless the policy says otherwise.
+	// Cost is the units to charge. 0 is what the policy says, which is 1
+	// unless it says otherwise.
 	Cost int64
 	// Peek asks without charging.
 	Peek bool

@@ -1,6 +1,7 @@
 package testcluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -139,7 +140,7 @@ func (l *Limiter) Reset(_ context.Context, policyName, key string) (policy.Decis
 // resolve checks r as a node does. The caller holds the lock, here and below.
 func (l *Limiter) resolve(r *policy.Request) (*policy.Plan, error) {
 	if l.set != nil {
-		return l.set.Resolve(r)
+		return applied(l.set, r)
 	}
 	if l.madeUp[r.Policy] == nil {
 		made := policy.Default()
@@ -155,7 +156,24 @@ func (l *Limiter) resolve(r *policy.Request) (*policy.Plan, error) {
 		}
 		l.madeUp[r.Policy] = set
 	}
-	return l.madeUp[r.Policy].Resolve(r)
+	named := *r
+	if r.Limit == nil {
+		named.Policy = cmp.Or(r.Policy, policy.DefaultName)
+	}
+	return applied(l.madeUp[r.Policy], &named)
+}
+
+// applied is the first policy that r is charged by. There has to be one: what
+// no policy applies to is decided by nobody.
+func applied(set *policy.Set, r *policy.Request) (*policy.Plan, error) {
+	found, err := set.Apply(nil, r, policy.MatchOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, &policy.InputError{Field: "attributes", Detail: "match no policy of this double"}
+	}
+	return found[0].Plan, nil
 }
 
 // next is the answer to r.
