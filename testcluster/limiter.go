@@ -1,7 +1,6 @@
 package testcluster
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -156,11 +155,7 @@ func (l *Limiter) resolve(r *policy.Request) (*policy.Plan, error) {
 		}
 		l.madeUp[r.Policy] = set
 	}
-	named := *r
-	if r.Limit == nil {
-		named.Policy = cmp.Or(r.Policy, policy.DefaultName)
-	}
-	return applied(l.madeUp[r.Policy], &named)
+	return applied(l.madeUp[r.Policy], r)
 }
 
 // applied is the first policy that r is charged by. There has to be one: what
