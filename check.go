@@ -106,7 +106,9 @@ func (n *Node) do(ctx context.Context, op limiter.Op, r *policy.Request) (policy
 		d = a.Plan.Decide(a.Cost, s.results)
 		d.OnUnreachable = mode(a, r)
 	}
-	n.observe(op, r, &d)
+	if op == limiter.Take { // a look or a reset decides about nobody
+		n.observe(r, a, &d)
+	}
 	return d, err
 }
 
@@ -134,11 +136,20 @@ func (n *Node) ask(ctx context.Context, s *scratch) error {
 	return n.router.Do(ctx, &s.call, s.results)
 }
 
-// observe tells of a decision, once for each policy. A look or a reset decides
-// about nobody.
-func (n *Node) observe(op limiter.Op, r *policy.Request, d *policy.Decision) {
-	if op == limiter.Take {
-		n.options.Observer.Decision(label(r, d), outcome(d), d.Source)
+// observe tells of one policy's decision.
+func (n *Node) observe(r *policy.Request, a *policy.Applied, d *policy.Decision) {
+	o, name := n.options.Observer, label(r, d)
+	o.Decision(name, outcome(d), d.Source)
+	if a.UnknownTier {
+		o.UnknownTier(name)
+	}
+	if !d.Denied() {
+		return
+	}
+	for i := range d.Limits {
+		if l := &d.Limits[i]; !l.Allowed && l.Source != limiter.SourceFailClosed {
+			o.Denied(name, a.Plan.Policy().Limits[i].Name)
+		}
 	}
 }
 

@@ -36,7 +36,7 @@ func (n *Node) every(ctx context.Context, op limiter.Op, r *policy.Request, appl
 			err = asks[j].Err
 		}
 	}
-	return n.together(r, decisions), err
+	return n.together(r, applied, decisions), err
 }
 
 // asks are the calls of those of applied that are counted, in parts.
@@ -64,14 +64,14 @@ func (n *Node) askAll(ctx context.Context, asks []cluster.Ask, instead func(i in
 // together is the one decision of several, and tells of each. What is exempt
 // or unlimited says nothing beside what was counted. A policy that admits what
 // another denies has charged nothing, and has not decided.
-func (n *Node) together(r *policy.Request, decisions []policy.Decision) policy.Decision {
+func (n *Node) together(r *policy.Request, applied []policy.Applied, decisions []policy.Decision) policy.Decision {
 	if len(decisions) == 0 {
 		return policy.Decision{Result: limiter.Result{Allowed: true, Source: limiter.SourceNone}, Cost: max(r.Cost, 1)}
 	}
 	denied := slices.ContainsFunc(decisions, func(d policy.Decision) bool { return !d.Allowed })
 	for i := range decisions {
 		if d := &decisions[i]; !r.Peek && (!denied || !d.Allowed || d.Denied()) {
-			n.observe(limiter.Take, r, d)
+			n.observe(r, &applied[i], d)
 		}
 	}
 	limited := slices.DeleteFunc(slices.Clone(decisions), func(d policy.Decision) bool { return len(d.Limits) == 0 })

@@ -191,7 +191,7 @@ func TestOverridesOfAGivenKey(t *testing.T) {
 			t.Errorf("%s: %v, %+v", key, err, d)
 		}
 	}
-	if got, want := o.String(), "api allowed none 1, api allowed owner 2, api denied owner 1"; got != want {
+	if got, want := o.String(), "api allowed none 1, api allowed owner 2, api denied owner 1, api over hour 1"; got != want {
 		t.Errorf("observed %s, want %s", got, want)
 	}
 	if _, err := node.Wait(t.Context(), "api", "leaked"); !errors.Is(err, murmurate.ErrNever) {
@@ -211,7 +211,8 @@ func TestPoliciesOfARequestAreObserved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := "site allowed owner 5, tried allowed owner 1, tried shadow_denied owner 5, user allowed owner 5, user denied owner 1"
+	want := "site allowed owner 5, tried allowed owner 1, tried over hour 5, tried shadow_denied owner 5, " +
+		"user allowed owner 5, user denied owner 1, user over hour 1"
 	if got := o.String(); got != want {
 		t.Errorf("observed %s\nwant %s", got, want)
 	}

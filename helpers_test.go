@@ -20,6 +20,12 @@ func (o *observer) Decision(policyName, outcome string, source limiter.Source) {
 	o.count(fmt.Sprintf("%s %s %v", policyName, outcome, source))
 }
 
+func (o *observer) Denied(policyName, limitName string) {
+	o.count(fmt.Sprintf("%s over %s", policyName, limitName))
+}
+
+func (o *observer) UnknownTier(policyName string) { o.count(policyName + " without a tier") }
+
 func (o *observer) Forward(outcome string) { o.count("forward " + outcome) }
 
 func (o *observer) count(what string) {

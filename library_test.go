@@ -115,7 +115,7 @@ func TestNodesOfOneProcessShareNothing(t *testing.T) {
 		}
 		calls.Go(func() {
 			own.Wait()
-			want := fmt.Sprintf("p allowed owner %d, p denied owner %d", w.count, 100-w.count)
+			want := fmt.Sprintf("p allowed owner %d, p denied owner %d, p over p %[2]d", w.count, 100-w.count)
 			if admitted.Load() != w.count || w.observer.String() != want {
 				t.Errorf("admitted %d of %d; observed %s", admitted.Load(), w.count, w.observer)
 			}

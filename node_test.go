@@ -141,7 +141,7 @@ func TestShadowNeverDenies(t *testing.T) {
 			t.Errorf("%v, %+v", err, d)
 		}
 	}
-	if got := seen.String(); got != "watch allowed owner 2, watch shadow_denied owner 3" {
+	if got := seen.String(); got != "watch allowed owner 2, watch over watch 3, watch shadow_denied owner 3" {
 		t.Errorf("observed %s", got)
 	}
 }
@@ -262,7 +262,7 @@ func TestOnlyTakesAreObserved(t *testing.T) {
 	if _, err := node.Reset(t.Context(), "p", "k"); err != nil {
 		t.Error(err)
 	}
-	const want = "p allowed owner 1, p denied owner 1, p error fail_closed 1, watch shadow_denied fail_closed 1"
+	const want = "p allowed owner 1, p denied owner 1, p error fail_closed 1, p over p 1, watch shadow_denied fail_closed 1"
 	if got := seen.String(); got != want {
 		t.Errorf("observed %s, want %s", got, want)
 	}

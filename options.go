@@ -89,6 +89,11 @@ type Observer interface {
 	// Decision is one check's outcome: "allowed", "denied", "shadow_denied"
 	// or "error". Peeks and resets are none. policyName is "inline" for every limit that the caller made.
 	Decision(policyName, outcome string, source limiter.Source)
+	// Denied is one limit that denied a request, in shadow or in earnest, told
+	// beside its Decision.
+	Denied(policyName, limitName string)
+	// UnknownTier is a request of a tier that the policy does not have.
+	UnknownTier(policyName string)
 	// Forward is one call to another node; see cluster.Forwarded.
 	Forward(outcome string)
 }
@@ -96,6 +101,8 @@ type Observer interface {
 type nobody struct{}
 
 func (nobody) Decision(string, string, limiter.Source) {}
+func (nobody) Denied(string, string)                   {}
+func (nobody) UnknownTier(string)                      {}
 func (nobody) Forward(string)                          {}
 
 // withDefaults fills in what was left out.

@@ -29,7 +29,7 @@ var results = [...]string{ResultAllowed, ResultDenied, ResultShadowDenied, Resul
 // usual holds the sources that each result normally comes from. Their series
 // are there from the start, so that the first event shows in a rate.
 var usual = map[string][]limiter.Source{
-	ResultAllowed:      {limiter.SourceOwner, limiter.SourceShare, limiter.SourceFailOpen},
+	ResultAllowed:      {limiter.SourceOwner, limiter.SourceShare, limiter.SourceFailOpen, limiter.SourceNone},
 	ResultDenied:       {limiter.SourceOwner, limiter.SourceShare},
 	ResultShadowDenied: {limiter.SourceOwner, limiter.SourceShare},
 	ResultError:        {limiter.SourceFailClosed},
@@ -106,6 +106,14 @@ func (d *decisions) count(policyName, result string, source limiter.Source) {
 		result = ResultError
 	}
 	d.vec.WithLabelValues(policyName, result, source.String()).Inc()
+}
+
+// known is the label of a policy.
+func (d *decisions) known(policyName string) string {
+	if (*d.byPolicy.Load())[policyName] == nil {
+		return UnknownPolicy
+	}
+	return policyName
 }
 
 // Decision counts one decision. policyName is the policy's name, or

@@ -33,6 +33,7 @@ type Options struct {
 type Metrics struct {
 	registry  *prometheus.Registry
 	decisions *decisions
+	denials   denials
 	forwards  forwards
 }
 
@@ -41,11 +42,14 @@ func New(o Options) *Metrics {
 	m := &Metrics{
 		registry:  prometheus.NewRegistry(),
 		decisions: newDecisions(),
+		denials:   newDenials(),
 		forwards:  newForwards(o.Forwards),
 	}
 	m.decisions.add(o.Policies...)
 	m.registry.MustRegister(
 		m.decisions.vec,
+		m.denials.limits,
+		m.denials.tiers,
 		m.forwards.vec,
 		buildInfo(o.Version),
 		collectors.NewGoCollector(),

@@ -54,6 +54,12 @@ type heard struct {
 // Decision implements murmurate.Observer.
 func (*heard) Decision(string, string, limiter.Source) {}
 
+// Denied implements murmurate.Observer.
+func (h *heard) Denied(string, string) {}
+
+// UnknownTier implements murmurate.Observer.
+func (h *heard) UnknownTier(string) {}
+
 // Forward implements murmurate.Observer.
 func (h *heard) Forward(outcome string) {
 	h.mu.Lock()
