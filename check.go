@@ -80,7 +80,8 @@ func (n *Node) Take(ctx context.Context, key string, limit limiter.Limit) (polic
 
 // Reset makes the counters of key in the named policy as if unused, and
 // returns what a check would then see. After an error other than
-// policy.ErrInput nothing is known to be reset.
+// policy.ErrInput nothing is known to be reset. As for Peek and OwnerOf, key
+// may be its Fingerprint instead.
 func (n *Node) Reset(ctx context.Context, policyName, key string) (policy.Decision, error) {
 	return n.do(ctx, limiter.Reset, &policy.Request{Policy: policyName, Key: key})
 }
@@ -115,9 +116,21 @@ func (n *Node) do(ctx context.Context, op limiter.Op, r *policy.Request) (policy
 // prepare makes s the call that a stands for.
 func (s *scratch) prepare(n *Node, op limiter.Op, a *policy.Applied) {
 	s.call.Op = op
-	s.call.Subject = n.identity.Subject(a.Plan.Namespace(), a.Key)
+	s.call.Subject = n.subject(op, a)
 	s.call.Charges = a.Plan.Charges(s.call.Charges[:0], a.Cost)
 	s.results = append(s.results[:0], make([]limiter.Result, len(s.call.Charges))...)
+}
+
+// subject is whom a counts. Those who look, and those who reset, may give the
+// fingerprint that they saw instead of the key. Those who take may not: what a
+// client sends as its key would name another's counter.
+func (n *Node) subject(op limiter.Op, a *policy.Applied) limiter.Subject {
+	if op != limiter.Take {
+		if s, ok := limiter.ParseSubject(a.Key); ok {
+			return s
+		}
+	}
+	return n.identity.Subject(a.Plan.Namespace(), a.Key)
 }
 
 // mode is the failure mode in force.

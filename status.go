@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/murmurate/murmurate/cluster"
+	"github.com/murmurate/murmurate/limiter"
 	"github.com/murmurate/murmurate/policy"
 )
 
@@ -38,7 +39,17 @@ func (n *Node) OwnerOf(policyName, key string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return n.view().OwnerID(n.identity.Subject(applied[0].Plan.Namespace(), applied[0].Key)), nil
+	return n.view().OwnerID(n.subject(limiter.Peek, &applied[0])), nil
+}
+
+// Fingerprint is what people are shown instead of key in the named policy:
+// "fp:" and 32 hexadecimal digits. The error is a policy.ErrInput.
+func (n *Node) Fingerprint(policyName, key string) (string, error) {
+	applied, err := n.options.Policies.Apply(nil, &policy.Request{Policy: policyName, Key: key}, policy.MatchOptions{})
+	if err != nil {
+		return "", err
+	}
+	return n.subject(limiter.Peek, &applied[0]).String(), nil
 }
 
 // Keys is the number of counters that this node holds.

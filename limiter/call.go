@@ -1,7 +1,6 @@
 package limiter
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -18,15 +17,6 @@ type Instant struct {
 // At is the instant at which both clocks show Unix time ns. Tests and
 // simulations use it.
 func At(ns int64) Instant { return Instant{Mono: ns, Wall: ns} }
-
-// Subject is the keyed fingerprint of (namespace, key): who is limited,
-// without the key itself. All limits of one policy on one key share it, so
-// they live together and are decided in one step.
-type Subject struct{ Hi, Lo uint64 }
-
-// String returns the form that people see instead of the key: "fp:" and 32
-// hexadecimal digits.
-func (s Subject) String() string { return fmt.Sprintf("fp:%016x%016x", s.Hi, s.Lo) }
 
 // Op says what a [Call] does. The numbers travel between nodes: the list is
 // closed and only appended to.
