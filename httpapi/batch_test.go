@@ -59,7 +59,7 @@ func TestBatchKeepsOrderAndSparesTheGood(t *testing.T) {
 		{status: 400, field: "checks[8].key"},
 		{status: 400, field: "checks[9].key"},
 		{status: 400, field: "checks[10].limit.rate"},
-		{status: 400, field: "checks[11].key"},
+		{status: 400, field: "checks[11].policy"},
 		{policy: "default"},
 		{policy: "inline"},
 	}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 
@@ -39,16 +40,22 @@ func (c *checkRequest) settle(d *policy.Decision) {
 	}
 }
 
-// statusOf is the status of a decision. 503 says that the limiter could not
-// decide and its operator chose to deny then; it is not the client's doing.
+// statusOf is the status of a decision: on a denial the policy's. 503 says
+// that the limiter could not decide; it is not the client's doing.
 func statusOf(d *policy.Decision) int {
 	switch {
 	case d.Allowed:
 		return http.StatusOK
-	case d.Source == limiter.SourceFailClosed && d.OnUnreachable == policy.Deny:
+	case undecided(d):
 		return http.StatusServiceUnavailable
 	}
-	return http.StatusTooManyRequests
+	return cmp.Or(d.DenyStatus, policy.DefaultDenyStatus)
+}
+
+// undecided reports whether d denies because the limiter could not decide and
+// its operator chose to deny then.
+func undecided(d *policy.Decision) bool {
+	return !d.Allowed && d.Source == limiter.SourceFailClosed && d.OnUnreachable == policy.Deny
 }
 
 // writeDecision answers with d and the fields that belong to it. No answer

@@ -169,7 +169,7 @@ func TestCheckRefusals(t *testing.T) {
 
 		{"misspelt field", `{"polcy":"api","key":"a"}`, "polcy", `did you mean "policy"?`, 400},
 		{"field in capitals", `{"policy":"api","KEY":"a"}`, "KEY", `did you mean "key"?`, 400},
-		{"later field", `{"policy":"api","key":"a","attributes":{}}`, "attributes", "there are policy, key, limit, cost, peek", 400},
+		{"later field", `{"policy":"api","key":"a","receipt":true}`, "receipt", "there are policy, key, attributes, limit, cost, peek", 400},
 		{"field not in UTF-8", "{\"k\xff\":1}", "k\uFFFD", "is not a field", 400},
 		{"long unknown field", `{"` + strings.Repeat("x", 5000) + `":1}`, strings.Repeat("x", 80) + "...", "is not a field", 400},
 		{"field twice", `{"policy":"api","key":"a","key":"b"}`, "key", "is given twice", 400},

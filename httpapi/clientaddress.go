@@ -9,6 +9,10 @@ import (
 // unknownKey is the key of requests without an address.
 const unknownKey = "unknown"
 
+// How many bits of an address make its key where nothing else is said: one
+// address, and the smallest network that a customer is given.
+const defaultIPv4Bits, defaultIPv6Bits = 32, 64
+
 // ClientAddress finds the address of the client behind a request: the peer's,
 // unless the peer is a trusted proxy that names another one in the header
 // field configured. It is safe for concurrent use.
@@ -48,9 +52,17 @@ func (c *ClientAddress) Key(r *http.Request) string {
 		c.unknown.Add(1)
 		return unknownKey
 	}
-	bits := c.ipv6Bits
-	if addr.Is4() {
-		bits = c.ipv4Bits
+	return addressKey(addr, c.ipv4Bits, c.ipv6Bits)
+}
+
+// addressKey is the key of an address, which is not IPv4 mapped into IPv6.
+func addressKey(addr netip.Addr, ipv4Bits, ipv6Bits int) string {
+	bits := ipv6Bits
+	switch {
+	case !addr.IsValid():
+		return unknownKey
+	case addr.Is4():
+		bits = ipv4Bits
 	}
 	return netip.PrefixFrom(addr, bits).Masked().String()
 }

@@ -34,7 +34,7 @@ type ClientAddressOptions struct {
 func NewClientAddress(o ClientAddressOptions) (*ClientAddress, error) {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-	c := &ClientAddress{ipv4Bits: 32, ipv6Bits: 64}
+	c := &ClientAddress{ipv4Bits: defaultIPv4Bits, ipv6Bits: defaultIPv6Bits}
 	if len(o.TrustedProxies) == 0 {
 		fault("TrustedProxies: must be stated: the addresses or CIDRs of the proxies in front, or %q where clients connect directly", NoProxies)
 	}

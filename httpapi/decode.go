@@ -12,7 +12,7 @@ import (
 const maxBatch = 1000
 
 var (
-	checkNames = []string{"policy", "key", "limit", "cost", "peek"}
+	checkNames = []string{"policy", "key", "attributes", "limit", "cost", "peek"}
 	limitNames = []string{"name", "algorithm", "rate", "count", "period", "burst", "align", "timezone", "anchor"}
 	batchNames = []string{"checks"}
 )
@@ -45,6 +45,8 @@ func (r *reader) check() (checkRequest, error) {
 			c.Policy, err = r.text(name)
 		case "key":
 			c.Key, err = r.text(name)
+		case "attributes":
+			c.Attributes, err = r.attributes()
 		case "limit":
 			err = r.limit(&c.Request)
 		case "cost":
@@ -55,6 +57,9 @@ func (r *reader) check() (checkRequest, error) {
 		}
 		return err
 	})
+	if err == nil && c.Attributes != nil && c.Limit != nil {
+		err = fault("attributes", "must be empty when the check brings its own limit")
+	}
 	if costGiven && c.Cost == 0 {
 		c.free, c.Peek, c.Cost = true, true, 1
 	}

@@ -27,7 +27,7 @@ func shownLimits(decisions []policy.Decision) []limitFields {
 	for i := range decisions {
 		d := &decisions[i]
 		for _, l := range d.Limits {
-			l.Allowed = l.Allowed || d.Allowed
+			l.Allowed = l.Allowed || l.Shadow || d.Allowed
 			same := slices.IndexFunc(all.Limits, func(other policy.LimitResult) bool { return other.Name == l.Name })
 			switch {
 			case same < 0:
@@ -69,7 +69,7 @@ func denialOf(d *policy.Decision, limits []limitFields) *problem {
 	if seconds := retryAfter(limits); seconds != never {
 		p.Detail += fmt.Sprintf("; try again in %d s", seconds)
 	} else {
-		p.Detail += "; waiting does not help, because the request costs more than that limit can ever hold"
+		p.Detail += "; waiting does not help: the request costs more than that limit can ever hold, or its key is blocked"
 	}
 	return p
 }

@@ -4,8 +4,9 @@
 //
 // A POST /v1/check is read into pooled memory, judged as JSON by
 // encoding/json, walked once by a strict reader that knows the names of the
-// fields, and becomes a [policy.Request]. The [Node] decides it. The decision
-// gives the status (200, 429, or 503), the RateLimit fields of the dialects
+// fields, and becomes a [policy.Request], with the attributes of the request
+// that it is about if it has them. The [Node] decides it. The decision
+// gives the status (200, that of the policy's denials, or 503), the RateLimit fields of the dialects
 // that are on, Retry-After ([Fields] says in which form), and the body, which
 // is appended to pooled memory too. A batch is the same for each of its items.
 // The other endpoints look at counters, reset them, and show policies,
@@ -16,7 +17,7 @@
 // names.
 //
 // A request that comes through a Middleware is told apart by its [Key]. The
-// [Checker] decides it under every policy, or the one that is named, and the
+// [Checker] decides it under every policy that matches, or the one named, and the
 // same fields are set as above. Admitted, it waits for the turn that a leaky
 // bucket gives it and reaches the handler, with the ResponseWriter untouched
 // and the decision in its context. Denied, it is answered with a problem. A

@@ -27,8 +27,8 @@ func appendDecision(b []byte, d *policy.Decision) []byte {
 	b = append(b, `,"denied_by":[`...)
 	separator := ""
 	for i := range d.Limits {
-		if !d.Limits[i].Allowed {
-			b = appendString(b, separator, d.Limits[i].Name)
+		if l := &d.Limits[i]; !l.Allowed && (d.Shadow || !l.Shadow) { // as Decision.DeniedBy
+			b = appendString(b, separator, l.Name)
 			separator = ","
 		}
 	}

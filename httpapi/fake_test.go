@@ -36,14 +36,27 @@ func newFake(t testing.TB, policies ...policy.Policy) *fakeNode {
 }
 
 func (n *fakeNode) Check(_ context.Context, r policy.Request) (policy.Decision, error) {
-	plan, err := n.set.Resolve(&r)
+	applied, err := n.set.Apply(nil, &r, policy.MatchOptions{})
 	if err != nil {
 		return policy.Decision{}, err
 	}
 	n.mu.Lock()
 	n.asked = append(n.asked, r)
 	n.mu.Unlock()
-	return n.decide(plan, r.Cost), n.err
+	var limited []policy.Decision
+	for i := range applied {
+		d, uncounted := applied[i].Uncounted()
+		if !uncounted {
+			d = n.decide(applied[i].Plan, applied[i].Cost)
+		}
+		if len(d.Limits) > 0 {
+			limited = append(limited, d)
+		}
+	}
+	if len(limited) == 0 {
+		return policy.Decision{Result: limiter.Result{Allowed: true, Source: limiter.SourceNone}, Cost: max(r.Cost, 1)}, n.err
+	}
+	return policy.Combine(limited[0], limited[1:]...), n.err
 }
 
 func (n *fakeNode) decide(plan *policy.Plan, cost int64) policy.Decision {
@@ -68,12 +81,12 @@ func (n *fakeNode) CheckAll(ctx context.Context, rs []policy.Request) []policy.O
 }
 
 func (n *fakeNode) Reset(_ context.Context, policyName, key string) (policy.Decision, error) {
-	plan, err := n.set.Resolve(&policy.Request{Policy: policyName, Key: key})
+	applied, err := n.set.Apply(nil, &policy.Request{Policy: policyName, Key: key}, policy.MatchOptions{})
 	if err != nil {
 		return policy.Decision{}, err
 	}
 	n.resets = append(n.resets, policyName+"/"+key)
-	return n.decide(plan, 0), n.err
+	return n.decide(applied[0].Plan, 0), n.err
 }
 
 func (n *fakeNode) Policies() *policy.Set { return n.set }

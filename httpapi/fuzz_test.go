@@ -20,6 +20,8 @@ type looseCheck struct {
 	Limit  *policy.LimitSpec
 	Cost   *int64
 	Peek   *bool
+
+	Attributes map[string]any
 }
 
 func orZero[T any](p *T) (zero T) {
@@ -38,6 +40,8 @@ func FuzzDecodeCheck(f *testing.F) {
 		` { "policy" : null , "key" : "\u0061\ud83d\ude00\\\"" , "cost" : -0 , "peek" : true } `,
 		`{"key":"a","limit":{"name":"n","algorithm":"fixed_window","count":5,"period":"month","burst":null,"align":"calendar","timezone":"UTC","anchor":3}}`,
 		`{"key":"\ud83d","key":1.5e3}`, `{"":[{}],"x":{"}":"]"}}`, `[]`, `"`, "{\"key\":\"\xff\"}", `{"KEY":"a"}`, ``,
+		`{"attributes":{"ip":"::ffff:203.0.113.9","method":"GET","host":"h","path":"/","query":{"q":""},"headers":{"X-Api-Key":"k"},"cookies":{"s":null},"plan":"pro"},"cost":1}`,
+		`{"attributes":{"":"a","ip":"fe80::1%eth0"}}`, `{"attributes":{"headers":{"x-a":"1","X-A":"2"}}}`, `{"attributes":{"\ud83d":1,"query":[{}]}}`, `{"attributes":{},"limit":{}}`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -65,7 +69,8 @@ func FuzzDecodeCheck(f *testing.F) {
 				t.Fatalf("%q: limit %+v, want %+v (%v)", body, c.Limit, limit, err)
 			}
 		}
-		c.Limit = nil
+		sameAttributes(t, body, c.Attributes, loose.Attributes)
+		c.Limit, c.Attributes = nil, nil
 		if c != want {
 			t.Fatalf("%q: got %+v, want %+v", body, c, want)
 		}
@@ -73,6 +78,51 @@ func FuzzDecodeCheck(f *testing.F) {
 			t.Fatalf("%q: %+v is not UTF-8", body, c)
 		}
 	})
+}
+
+// sameAttributes holds the attributes that were read against those that
+// encoding/json reads.
+func sameAttributes(t *testing.T, body []byte, got policy.Attributes, loose map[string]any) {
+	t.Helper()
+	if (got == nil) != (loose == nil) {
+		t.Fatalf("%q: attributes %+v, want %v", body, got, loose)
+	}
+	same := func(got string, value any, name string) {
+		if want, _ := value.(string); got != want {
+			t.Fatalf("%q: attribute %q is %q, want %q", body, name, got, want)
+		}
+	}
+	for name, value := range loose {
+		texts, _ := value.(map[string]any)
+		switch name {
+		case "ip":
+			if _, given := value.(string); given != got.Addr().IsValid() || got.Addr().Is4In6() || got.Addr().Zone() != "" {
+				t.Fatalf("%q: address %v", body, got.Addr())
+			}
+		case "method":
+			same(got.Method(), value, name)
+		case "host":
+			same(got.Host(), value, name)
+		case "path":
+			same(got.Path(), value, name)
+		case "query":
+			for name, value := range texts {
+				same(got.Query(name), value, name)
+			}
+		case "headers":
+			for name, value := range texts {
+				if value != nil { // of one that is null there may be another spelling
+					same(got.Header(http.CanonicalHeaderKey(name)), value, name)
+				}
+			}
+		case "cookies":
+			for name, value := range texts {
+				same(got.Cookie(name), value, name)
+			}
+		default:
+			same(got.Attr(name), value, name)
+		}
+	}
 }
 
 // FuzzDecodeBatch: no item disturbs its neighbours, and nothing panics.
@@ -91,6 +141,7 @@ func FuzzDecodeBatch(f *testing.F) {
 		}
 		alone, aloneErr := decodeCheck(item)
 		alone.Limit, items[1].Limit = nil, nil // compared by pointer otherwise
+		alone.Attributes, items[1].Attributes = nil, nil
 		if (aloneErr == nil) != (items[1].err == nil) || aloneErr == nil && alone != items[1].checkRequest {
 			t.Fatalf("%q: alone %+v %v, in a batch %+v", item, alone, aloneErr, items[1])
 		}

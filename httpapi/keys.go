@@ -21,7 +21,7 @@ func subject(r *http.Request) (policyName, key string, err error) {
 }
 
 // peekKey serves GET /v1/keys/{policy}/{key}. A key with nothing left is
-// still found, so that is no 429.
+// still found, so that is no denial.
 func (a *API) peekKey(w http.ResponseWriter, r *http.Request) {
 	name, key, err := subject(r)
 	if err != nil {
@@ -57,9 +57,9 @@ func (a *API) resetKey(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *API) writeKey(w http.ResponseWriter, d *policy.Decision) {
-	status := statusOf(d)
-	if status == http.StatusTooManyRequests {
-		status = http.StatusOK
+	status := http.StatusOK
+	if undecided(d) {
+		status = http.StatusServiceUnavailable
 	}
 	x := newExchange()
 	defer x.release()

@@ -24,20 +24,22 @@ type Checker interface {
 // Middleware limits the requests to a handler, told apart by key. It goes
 // around any [http.Handler], a whole router or one of its routes.
 //
-// Every policy of node applies, or the one of [WithPolicy]. An admitted
+// Every policy of node that matches the request applies, or the one of
+// [WithPolicy]. They see its method, host, path, query, header and cookies;
+// its address with [WithClientAddress], and with [WithAttributes] what the
+// application knows of it. key takes the place of the policies' own keys,
+// except that a policy keyed by global keeps its one counter. An admitted
 // request reaches the handler with the RateLimit fields already set, in the
 // turn that a leaky bucket gives it, and with the decision in its context
 // ([DecisionFrom]). The ResponseWriter is the server's own, so hijacking,
 // flushing and HTTP/2 work as without the middleware, and the body is not
 // touched. A denied request does not reach the handler: it is answered with
-// Retry-After and a problem (RFC 9457), status 429, or 503 where the failure
-// mode is to deny.
+// Retry-After and a problem (RFC 9457), with the status of the policy that
+// denies, 429 unless it says otherwise, or 503 where the failure mode is to
+// deny. A request that no policy applies to, or that is exempt, passes without
+// RateLimit fields.
 //
-// With several policies a request is charged by all or by none, as far as
-// that can be known beforehand: all are asked first, and if one would deny,
-// no other is charged. Another request can come between question and charge;
-// then some policies are charged for a request that another one denies, but
-// no limit is exceeded.
+// With several policies a request is charged by all or by none.
 //
 // Where middlewares are nested, the fields tell of the limits of all of
 // them, once. A key that cannot be counted (longer than policy.MaxKeyBytes,
@@ -105,7 +107,12 @@ func (g *gate) serve(w http.ResponseWriter, r *http.Request, next http.Handler) 
 		g.misused(w, r, g.fault)
 		return
 	}
-	check := policy.Request{Policy: g.policy, Key: g.key.of(r), OnUnreachable: g.mode}
+	check := policy.Request{
+		Policy:        g.policy,
+		Key:           g.key.of(r),
+		Attributes:    &requestAttributes{request: r, address: g.address, attr: g.attr},
+		OnUnreachable: g.mode,
+	}
 	if g.cost != nil {
 		check.Cost = g.cost(r)
 		switch {
@@ -121,30 +128,28 @@ func (g *gate) serve(w http.ResponseWriter, r *http.Request, next http.Handler) 
 		refuse(w, r, badKey(err))
 		return
 	}
-	decisions, err := g.decide(r.Context(), check)
+	d, err := g.decide(r.Context(), check)
 	if err != nil {
 		g.misused(w, r, misuseOf(err))
 		return
 	}
-	g.answer(w, r, next, decisions)
+	g.answer(w, r, next, &d)
 }
 
 // answer lets r through, or not.
-func (g *gate) answer(w http.ResponseWriter, r *http.Request, next http.Handler, decisions []policy.Decision) {
-	d := policy.Combine(decisions[0], decisions[1:]...)
-	all := d
+func (g *gate) answer(w http.ResponseWriter, r *http.Request, next http.Handler, d *policy.Decision) {
+	all, shown := *d, []policy.Decision{*d}
 	if outer, nested := DecisionFrom(r.Context()); nested {
-		decisions = append([]policy.Decision{outer}, decisions...)
-		all = policy.Combine(outer, d)
+		all, shown = both(&outer, d), []policy.Decision{outer, *d}
 	}
-	limits := shownLimits(decisions)
+	limits := shownLimits(shown)
 	g.writer.writeLimits(w.Header(), d.Policy, limits)
 	r = r.WithContext(withDecision(r.Context(), &all))
 	behind := late(r.Context(), d.Delay)
 	switch {
 	case !d.Allowed:
-		g.deny(w, r, &d, limits)
-	case d.Source != limiter.SourceOwner && r.Context().Err() != nil:
+		g.deny(w, r, d, limits)
+	case d.Source != limiter.SourceOwner && d.Source != limiter.SourceNone && r.Context().Err() != nil:
 		// To leave, or to bring too little time, must not open the limiter.
 		refuse(w, r, newProblem(http.StatusServiceUnavailable, "the time given to this request ended before the limiter could decide"))
 	case !turnComes(r.Context(), d.Delay):
@@ -153,4 +158,16 @@ func (g *gate) answer(w http.ResponseWriter, r *http.Request, next http.Handler,
 	default:
 		next.ServeHTTP(w, r)
 	}
+}
+
+// both is the decision of two middlewares, of which one may have had nothing
+// to limit.
+func both(outer, inner *policy.Decision) policy.Decision {
+	switch {
+	case inner.Source == limiter.SourceNone:
+		return *outer
+	case outer.Source == limiter.SourceNone:
+		return *inner
+	}
+	return policy.Combine(*outer, *inner)
 }

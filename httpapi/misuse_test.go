@@ -40,6 +40,7 @@ func TestMisuse(t *testing.T) {
 		{"no handler", node, nil, nil, "handler"},
 		{"an unknown policy", node, []Option{WithPolicy("apj")}, app, `did you mean "api"`},
 		{"a policy without name", node, []Option{WithPolicy("")}, app, "must name a policy"},
+		{"the address of a failed start", node, []Option{WithClientAddress(nil)}, app, "WithClientAddress needs"},
 		{"a failure mode of no kind", node, []Option{WithFailureMode(9)}, app, "WithFailureMode needs"},
 		{"an unknown dialect", node, []Option{WithDialects("iett")}, app, "Dialects[0]"},
 		{"none beside another", node, []Option{WithDialects(None, X)}, app, "stands alone"},

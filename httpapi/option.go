@@ -12,14 +12,17 @@ type Option func(*settings)
 
 // settings are the options of one middleware.
 type settings struct {
-	named  bool // only the policy of this name
-	policy string
-	cost   func(*http.Request) int64
-	skip   func(*http.Request) bool
-	denied http.Handler
-	mode   *policy.Unreachable
-	fields Fields
-	log    *slog.Logger
+	named   bool // only the policy of this name
+	policy  string
+	located bool // by address
+	address *ClientAddress
+	attr    func(r *http.Request, name string) string
+	cost    func(*http.Request) int64
+	skip    func(*http.Request) bool
+	denied  http.Handler
+	mode    *policy.Unreachable
+	fields  Fields
+	log     *slog.Logger
 }
 
 func newSettings(opts []Option) settings {
@@ -37,6 +40,12 @@ func newSettings(opts []Option) settings {
 
 // fault says what to change in the settings, or nothing.
 func (s *settings) fault() string {
+	switch {
+	case s.named && s.policy == "":
+		return "WithPolicy must name a policy; without it every policy applies that matches"
+	case s.located && s.address == nil:
+		return "WithClientAddress needs the result of NewClientAddress; was its error looked at?"
+	}
 	if s.mode != nil {
 		if _, known := policy.ParseUnreachable(s.mode.String()); !known {
 			return "WithFailureMode needs policy.Local, policy.Allow or policy.Deny"
@@ -48,14 +57,30 @@ func (s *settings) fault() string {
 	return ""
 }
 
-// WithPolicy applies the policy of the given name and no other. Without it
-// every policy of the node applies to every request.
+// WithPolicy applies the policy of the given name and no other, whether it
+// matches the request or not; what it exempts stays exempt. Without it every
+// policy of the node applies that matches the request.
 func WithPolicy(name string) Option {
 	return func(s *settings) { s.named, s.policy = true, name }
 }
 
-// WithCost charges each request what cost returns instead of the policy's
-// default cost. 0 is free: the request passes unchecked, and its answer tells
+// WithClientAddress gives requests the address that a finds, for policies that
+// look at it. Without it they have none: no network holds them, and policies
+// with the key ip count all of them together.
+func WithClientAddress(a *ClientAddress) Option {
+	return func(s *settings) { s.located, s.address = true, a }
+}
+
+// WithAttributes gives requests the attributes that attr knows of them by
+// name, such as the plan of the user that the application authenticated, for
+// policies that look at attr:NAME. Empty: the request does not have it. attr
+// must be safe for concurrent use. Nil: requests have none.
+func WithAttributes(attr func(r *http.Request, name string) string) Option {
+	return func(s *settings) { s.attr = attr }
+}
+
+// WithCost charges each request what cost returns instead of what the policy
+// says. 0 is free: the request passes unchecked, and its answer tells
 // nothing of limits. A negative cost is a fault of the program and answered
 // with 500. cost must be safe for concurrent use and should not read the
 // body. Nil: the policy's default.

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 	"time"
@@ -11,15 +12,34 @@ import (
 
 // policyJSON is a policy under the names of the configuration file.
 type policyJSON struct {
-	Name          string             `json:"name"`
-	Limits        []policy.LimitSpec `json:"limits"`
+	Name   string             `json:"name"`
+	Match  policy.Match       `json:"match,omitzero"`
+	Key    []string           `json:"key,omitempty"`
+	Limits []policy.LimitSpec `json:"limits"`
+	Tiers  *tiersJSON         `json:"tiers,omitempty"`
+	// Overrides is how many there are: keys can be personal data.
+	Overrides     int                `json:"overrides"`
+	Exempt        []policy.Exemption `json:"exempt,omitempty"`
 	Cost          costJSON           `json:"cost"`
 	OnUnreachable string             `json:"on_unreachable"`
 	Shadow        bool               `json:"shadow"`
+	DenyStatus    int                `json:"deny_status"`
+}
+
+type tiersJSON struct {
+	By   string     `json:"by"`
+	Sets []tierJSON `json:"sets"`
+}
+
+type tierJSON struct {
+	Name   string             `json:"name"`
+	Limits []policy.LimitSpec `json:"limits"`
 }
 
 type costJSON struct {
-	Default int64 `json:"default"`
+	Default  int64               `json:"default"`
+	ByMethod []policy.MethodCost `json:"by_method,omitempty"`
+	Attr     string              `json:"attr,omitempty"`
 }
 
 // policies serves GET /v1/policies.
@@ -29,19 +49,45 @@ func (a *API) policies(w http.ResponseWriter, _ *http.Request) {
 		Policies []policyJSON `json:"policies"`
 	}{make([]policyJSON, len(set))}
 	for i := range set {
-		p := &set[i]
-		shown := policyJSON{
-			Name:          p.Name,
-			Cost:          costJSON{max(p.Cost.Default, 1)},
-			OnUnreachable: p.OnUnreachable.String(),
-			Shadow:        p.Shadow,
-		}
-		for j := range p.Limits {
-			shown.Limits = append(shown.Limits, specOf(&p.Limits[j]))
-		}
-		answer.Policies[i] = shown
+		answer.Policies[i] = shownPolicy(&set[i])
 	}
 	writeJSON(w, answer)
+}
+
+func shownPolicy(p *policy.Policy) policyJSON {
+	return policyJSON{
+		Name:          p.Name,
+		Match:         p.Match,
+		Key:           p.Key,
+		Limits:        specsOf(p.Limits),
+		Tiers:         shownTiers(&p.Tiers),
+		Overrides:     len(p.Overrides),
+		Exempt:        p.Exempt,
+		Cost:          costJSON{max(p.Cost.Default, 1), p.Cost.ByMethod, p.Cost.Attr},
+		OnUnreachable: p.OnUnreachable.String(),
+		Shadow:        p.Shadow,
+		DenyStatus:    cmp.Or(p.DenyStatus, policy.DefaultDenyStatus),
+	}
+}
+
+// shownTiers is nil if there are none.
+func shownTiers(t *policy.Tiers) *tiersJSON {
+	if len(t.Sets) == 0 {
+		return nil
+	}
+	shown := &tiersJSON{By: t.By}
+	for i := range t.Sets {
+		shown.Sets = append(shown.Sets, tierJSON{t.Sets[i].Name, specsOf(t.Sets[i].Limits)})
+	}
+	return shown
+}
+
+func specsOf(limits []limiter.Limit) []policy.LimitSpec {
+	specs := make([]policy.LimitSpec, len(limits))
+	for i := range limits {
+		specs[i] = specOf(&limits[i])
+	}
+	return specs
 }
 
 // specOf writes l so that reading it gives l again.

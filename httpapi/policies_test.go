@@ -3,19 +3,31 @@ package httpapi
 import (
 	"net/http"
 	"testing"
+	"time"
 
+	"github.com/murmurate/murmurate/limiter"
 	"github.com/murmurate/murmurate/policy"
 )
 
 func TestPolicies(t *testing.T) {
 	t.Parallel()
 	p := api()
-	p.Cost.Default, p.Shadow, p.OnUnreachable = 5, true, policy.Deny
+	p.Match = policy.Match{Path: "/v1/**", Method: []string{"GET", "POST"}, Header: []policy.Field{{Name: "X-Beta", Value: "yes"}}}
+	p.Key = []string{"header:X-Api-Key | ip"}
+	p.Tiers = policy.Tiers{By: "attr:plan", Sets: []policy.TierSet{{Name: "pro", Limits: []limiter.Limit{
+		{Name: "burst", Algorithm: limiter.TokenBucket, Count: 200, Period: time.Second}}}}}
+	p.Overrides = []policy.Override{{Key: "marked-key", Unlimited: true}, {KeyPrefix: "marked-", Blocked: true}}
+	p.Exempt = []policy.Exemption{{CIDR: "10.0.0.0/8"}, {Match: policy.Match{Path: "/healthz"}}}
+	p.Cost = policy.Cost{Default: 5, ByMethod: []policy.MethodCost{{Method: "POST", Cost: 7}}, Attr: "units"}
+	p.Shadow, p.OnUnreachable, p.DenyStatus = true, policy.Deny, http.StatusForbidden
 	w := serve(New(Options{Node: newFake(t, policy.Default(), p)}).Handler(), "GET", "/v1/policies", "")
 	const want = `{"policies":[` +
-		`{"name":"default","limits":[{"name":"default","algorithm":"sliding_window","count":100,"period":"1m"}],"cost":{"default":1},"on_unreachable":"local","shadow":false},` +
-		`{"name":"api","limits":[{"name":"burst","algorithm":"token_bucket","count":20,"period":"1s"},{"name":"minute","algorithm":"sliding_window","count":600,"period":"1m"}],` +
-		`"cost":{"default":5},"on_unreachable":"deny","shadow":true}]}` + "\n"
+		`{"name":"default","limits":[{"name":"default","algorithm":"sliding_window","count":100,"period":"1m"}],"overrides":0,"cost":{"default":1},"on_unreachable":"local","shadow":false,"deny_status":429},` +
+		`{"name":"api","match":{"path":"/v1/**","method":["GET","POST"],"header":[{"name":"X-Beta","value":"yes"}]},"key":["header:X-Api-Key | ip"],` +
+		`"limits":[{"name":"burst","algorithm":"token_bucket","count":20,"period":"1s"},{"name":"minute","algorithm":"sliding_window","count":600,"period":"1m"}],` +
+		`"tiers":{"by":"attr:plan","sets":[{"name":"pro","limits":[{"name":"burst","algorithm":"token_bucket","count":200,"period":"1s"}]}]},` +
+		`"overrides":2,"exempt":[{"cidr":"10.0.0.0/8"},{"path":"/healthz"}],` +
+		`"cost":{"default":5,"by_method":[{"method":"POST","cost":7}],"attr":"units"},"on_unreachable":"deny","shadow":true,"deny_status":403}]}` + "\n"
 	if w.Code != http.StatusOK || w.Body.String() != want {
 		t.Errorf("status %d\n%s\nwant\n%s", w.Code, w.Body, want)
 	}

@@ -61,13 +61,16 @@ func ByCookie(name string) Key {
 	if !isToken(name) {
 		return faulty("ByCookie needs the name of a cookie, such as session")
 	}
-	return one(policy.KeyCookie, name, func(r *http.Request) string {
-		cookie, err := r.Cookie(name)
-		if err != nil { // there is none
-			return ""
-		}
-		return cookie.Value
-	})
+	return one(policy.KeyCookie, name, func(r *http.Request) string { return cookieOf(r, name) })
+}
+
+// cookieOf is the value of the first cookie of the given name, or empty.
+func cookieOf(r *http.Request, name string) string {
+	cookie, err := r.Cookie(name)
+	if err != nil { // there is none
+		return ""
+	}
+	return cookie.Value
 }
 
 // ByPathValue tells requests apart by a wildcard of the route's pattern

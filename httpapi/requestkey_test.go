@@ -222,10 +222,10 @@ func TestKeysOfOptions(t *testing.T) {
 		WithCost(func(*http.Request) int64 { return 7 }))(http.NotFoundHandler())
 	serve(h, http.MethodGet, "/", "")
 	deny := policy.Deny
-	if len(node.asked) != 1 || *node.asked[0].OnUnreachable != deny {
+	if len(node.asked) != 1 || *node.asked[0].OnUnreachable != deny || node.asked[0].Attributes.Method() != http.MethodGet {
 		t.Fatalf("asked for %+v", node.asked)
 	}
-	node.asked[0].OnUnreachable = nil
+	node.asked[0].OnUnreachable, node.asked[0].Attributes = nil, nil
 	if want := []policy.Request{{Policy: "api", Key: "method=GET", Cost: 7}}; !slices.Equal(node.asked, want) {
 		t.Errorf("asked for %+v, want %+v", node.asked, want)
 	}
