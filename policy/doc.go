@@ -1,10 +1,10 @@
 // Package policy says which limits apply to a request and what the answer
 // was.
 //
-// A [Request] names a policy, or brings its own limit, and a key.
-// [Set.Resolve] turns it into a [Plan]: the namespace and key that identify
-// the subject, the limits to charge and how to fail when they cannot be
-// asked. [Plan.Decide] folds the per-limit results into one [Decision], and
+// A [Request] names a policy, or brings its own limit, and a key. [Set.Apply]
+// turns it into an [Applied], with a [Plan]: the namespace that identifies the
+// subject, the limits to charge and how to fail when they cannot be asked.
+// [Plan.Decide] folds the per-limit results into one [Decision], and
 // [Combine] those of several policies.
 //
 // A request that names no policy has [Attributes]. [Set.Match] finds every

@@ -3,7 +3,6 @@ package policy
 import (
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -96,15 +95,6 @@ const NameRule = "must be a letter followed by at most 63 letters, digits, '_', 
 // turn: a leaky bucket does so.
 func (p *Policy) Delays() bool {
 	return !p.Shadow && slices.ContainsFunc(p.Limits, func(l limiter.Limit) bool { return l.Algorithm == limiter.LeakyBucket })
-}
-
-// Capacity is the most units that the policy can ever admit at one instant.
-func (p *Policy) Capacity() int64 {
-	least := int64(math.MaxInt64)
-	for i := range p.Limits {
-		least = min(least, p.Limits[i].Capacity())
-	}
-	return least
 }
 
 // Validate reports every fault of p, joined, each an [*InputError] with the

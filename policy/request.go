@@ -92,30 +92,6 @@ func CheckKey(key string) error {
 	return nil
 }
 
-// Resolve finds what r is to be charged. Its errors are InputErrors.
-func (s *Set) Resolve(r *Request) (*Plan, error) {
-	if err := CheckKey(r.Key); err != nil {
-		return nil, err
-	}
-	if r.Cost < 0 {
-		return nil, &InputError{Field: "cost", Detail: "must not be negative"}
-	}
-	if r.Limit == nil {
-		return s.find(r.Policy)
-	}
-	if r.Policy != "" {
-		return nil, &InputError{Field: "policy", Detail: "must be empty when the check brings its own limit"}
-	}
-	return inlinePlan(*r.Limit)
-}
-
-func (s *Set) find(name string) (*Plan, error) {
-	if r, ok := s.byName[name]; ok {
-		return r.plans[0], nil
-	}
-	return nil, s.unknown(name)
-}
-
 // unknown is the error of a policy that s does not hold.
 func (s *Set) unknown(name string) error {
 	if name == "" {

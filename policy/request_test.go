@@ -10,7 +10,7 @@ import (
 	"github.com/murmurate/murmurate/limiter"
 )
 
-func TestResolveRefuses(t *testing.T) {
+func TestApplyRefuses(t *testing.T) {
 	t.Parallel()
 	s := mustSet(t,
 		Policy{Name: "api", Limits: []limiter.Limit{perMinute("", 5)}},
@@ -38,7 +38,7 @@ func TestResolveRefuses(t *testing.T) {
 		{"bad inline limit", Request{Key: "k", Limit: &negative}, "limit.count: must be 0 to 1000000000000000", false},
 		{"bad inline name", Request{Key: "k", Limit: &badName}, "limit.name: " + NameRule + `, got "a b"`, false},
 	} {
-		plan, err := s.Resolve(&c.request)
+		plan, err := resolve(s, &c.request)
 		var input *InputError
 		if plan != nil || !errors.As(err, &input) || err.Error() != c.want {
 			t.Errorf("%s: %v, want %s", c.name, err, c.want)
@@ -50,12 +50,12 @@ func TestResolveRefuses(t *testing.T) {
 	}
 }
 
-func TestResolveInlineLimit(t *testing.T) {
+func TestApplyInlineLimit(t *testing.T) {
 	t.Parallel()
 	s := mustSet(t)
 	for name, want := range map[string]string{"": InlineName, "mine": "mine"} {
 		limit := perMinute(name, 7)
-		plan, err := s.Resolve(&Request{Key: "k", Limit: &limit})
+		plan, err := resolve(s, &Request{Key: "k", Limit: &limit})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func TestResolveInlineLimit(t *testing.T) {
 }
 
 // Whatever is asked, the answer is a plan or an InputError.
-func TestResolveNeverPanics(t *testing.T) {
+func TestApplyNeverPanics(t *testing.T) {
 	t.Parallel()
 	s := mustSet(t, Policy{Name: "api", Limits: []limiter.Limit{perMinute("", 5)}})
 	rapid.Check(t, func(t *rapid.T) {
@@ -87,7 +87,7 @@ func TestResolveNeverPanics(t *testing.T) {
 				Align:     limiter.Align(rapid.Byte().Draw(t, "align")),
 			}
 		}
-		plan, err := s.Resolve(&r)
+		plan, err := resolve(s, &r)
 		var input *InputError
 		if (plan == nil) != errors.As(err, &input) {
 			t.Fatalf("plan %v with error %v", plan, err)

@@ -25,7 +25,7 @@ func TestSetWithoutPoliciesHoldsTheDefault(t *testing.T) {
 	if got := s.Names(); !slices.Equal(got, []string{DefaultName}) {
 		t.Fatalf("names %v", got)
 	}
-	plan, err := s.Resolve(&Request{Policy: DefaultName, Key: "k"})
+	plan, err := resolve(s, &Request{Policy: DefaultName, Key: "k"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestSetWithoutPoliciesHoldsTheDefault(t *testing.T) {
 	if l := charge.Limit; l.Algorithm != limiter.SlidingWindow || l.Count != 100 || l.Period != time.Minute || charge.Cost != 1 {
 		t.Errorf("the default is %+v at cost %d", l, charge.Cost)
 	}
-	if _, err := mustSet(t, Policy{Name: "api", Limits: []limiter.Limit{perMinute("", 1)}}).find(DefaultName); !errors.Is(err, ErrUnknownPolicy) {
+	if _, err := resolve(mustSet(t, Policy{Name: "api", Limits: []limiter.Limit{perMinute("", 1)}}), &Request{Policy: DefaultName, Key: "k"}); !errors.Is(err, ErrUnknownPolicy) {
 		t.Errorf("the default beside other policies: %v", err)
 	}
 }
@@ -45,7 +45,7 @@ func TestSetKeepsNamesThatDifferInCaseApart(t *testing.T) {
 		Policy{Name: "API", Limits: []limiter.Limit{perMinute("", 2)}},
 	)
 	for name, count := range map[string]int64{"api": 1, "API": 2} {
-		plan, err := s.Resolve(&Request{Policy: name, Key: "k"})
+		plan, err := resolve(s, &Request{Policy: name, Key: "k"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,4 +84,13 @@ func TestSetIsACopy(t *testing.T) {
 	if limits[0].Name != "x" {
 		t.Errorf("the set renamed its caller's limit to %q", limits[0].Name)
 	}
+}
+
+// resolve is the plan of a request that one policy applies to.
+func resolve(s *Set, r *Request) (*Plan, error) {
+	applied, err := s.Apply(nil, r, MatchOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return applied[0].Plan, nil
 }
