@@ -24,13 +24,16 @@ func (n *Node) every(ctx context.Context, op limiter.Op, r *policy.Request, appl
 		}
 	}
 	asks, parts := n.asks(op, applied, counted)
-	instead := func(i int) { n.undecided(ctx, mode(&applied[counted[i]], r), asks[i].Err, parts[i]) }
-	n.askAll(ctx, asks, instead)
+	modes := make([]policy.Unreachable, len(counted)) // the closure must not hold r, which would then be allocated for every check
+	for j, i := range counted {
+		modes[j] = mode(&applied[i], r)
+	}
+	n.askAll(ctx, asks, func(j int) { n.undecided(ctx, modes[j], asks[j].Err, parts[j]) })
 
 	var err error
 	for j, i := range counted {
 		d := applied[i].Plan.Decide(applied[i].Cost, parts[j].results)
-		d.OnUnreachable = mode(&applied[i], r)
+		d.OnUnreachable = modes[j]
 		decisions[i] = d
 		if err == nil {
 			err = asks[j].Err
