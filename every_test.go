@@ -256,3 +256,21 @@ func TestEachPolicyFailsInItsOwnWay(t *testing.T) {
 		})
 	}
 }
+
+// Whoever explains a request sees fingerprints, and nothing is charged.
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	node := start(t, murmurate.Options{Alone: true, Policies: policies(t, siteRules()...)})
+	r := policy.Request{Attributes: visitor{path: "/shop/x", user: "anna", plan: "pro"}}
+	all := node.Explain(r)
+	want, err := node.Fingerprint("user", "header:x-user=anna")
+	if err != nil || len(all) != 2 || all[0].Applied.Key != want || all[0].Applied.Tier != "pro" || all[1].NoMatch != "" {
+		t.Errorf("%v, %+v", err, all)
+	}
+	if other := node.Explain(policy.Request{}); len(other) != 2 || other[0].NoMatch == "" {
+		t.Errorf("a request that says nothing: %+v", other)
+	}
+	if node.Keys() != 0 {
+		t.Errorf("%d counters", node.Keys())
+	}
+}

@@ -31,6 +31,9 @@ type Options struct {
 	// name a key whose owner is wanted; an unknown policy or a bad key is a
 	// policy.ErrInput. Nil: the endpoint does not exist.
 	Cluster func(policyName, key string) (ClusterStatus, error)
+	// Explain answers POST /v1/check?explain=1: what each policy says of a
+	// request, with fingerprints for keys. Nil: such calls are refused.
+	Explain func(r policy.Request) []policy.Explanation
 	// Ready answers GET /readyz. Nil: always ready.
 	Ready func() Readiness
 	// Metrics answers GET /metrics. Nil: the endpoint does not exist.
@@ -52,6 +55,7 @@ type Options struct {
 type API struct {
 	node    Node
 	cluster func(policyName, key string) (ClusterStatus, error)
+	explain func(r policy.Request) []policy.Explanation
 	ready   func() Readiness
 	metrics http.Handler
 	fields  *fieldWriter
@@ -64,6 +68,7 @@ func New(o Options) *API {
 	a := &API{
 		node:    o.Node,
 		cluster: o.Cluster,
+		explain: o.Explain,
 		ready:   o.Ready,
 		metrics: o.Metrics,
 		fields:  newFieldWriter(o.Fields, o.Node.Policies),

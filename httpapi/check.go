@@ -10,7 +10,12 @@ import (
 )
 
 // check serves POST /v1/check.
-func (a *API) check(w http.ResponseWriter, r *http.Request) {
+func (a *API) check(w http.ResponseWriter, r *http.Request) { a.decide(w, r, false) }
+
+// explainedCheck serves POST /v1/check?explain=1.
+func (a *API) explainedCheck(w http.ResponseWriter, r *http.Request) { a.decide(w, r, true) }
+
+func (a *API) decide(w http.ResponseWriter, r *http.Request, explain bool) {
 	x := newExchange()
 	defer x.release()
 	body, err := x.read(w, r)
@@ -23,13 +28,20 @@ func (a *API) check(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, problemOf(err))
 		return
 	}
+	var explained []byte
+	if explain {
+		if explained, err = a.explanation(&c.Request); err != nil {
+			writeProblem(w, problemOf(err))
+			return
+		}
+	}
 	d, err := a.node.Check(r.Context(), c.Request)
 	if errors.Is(err, policy.ErrInput) {
 		writeProblem(w, problemOf(err))
 		return
 	}
 	c.settle(&d)
-	a.writeDecision(w, x, &d, statusOf(&d))
+	a.writeDecision(w, x, &d, statusOf(&d), explained)
 }
 
 // settle makes the answer to a call of cost 1 that to a call of cost 0, if
@@ -60,12 +72,19 @@ func undecided(d *policy.Decision) bool {
 
 // writeDecision answers with d and the fields that belong to it. No answer
 // may be cached, an admission least of all: it has been spent.
-func (a *API) writeDecision(w http.ResponseWriter, x *exchange, d *policy.Decision, status int) {
+//
+// explained, if not nil, is what the decision has beside.
+func (a *API) writeDecision(w http.ResponseWriter, x *exchange, d *policy.Decision, status int, explained []byte) {
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	h["Cache-Control"] = noStore
 	a.fields.write(h, d, status != http.StatusOK)
 	w.WriteHeader(status)
-	x.answer = append(appendDecision(x.answer, d), '\n')
+	x.answer = appendDecision(x.answer, d)
+	if explained != nil {
+		x.answer = append(append(x.answer[:len(x.answer)-1], `,"explain":`...), explained...)
+		x.answer = append(x.answer, '}')
+	}
+	x.answer = append(x.answer, '\n')
 	_, _ = w.Write(x.answer) // the client has gone: nobody to tell
 }

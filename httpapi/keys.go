@@ -63,5 +63,5 @@ func (a *API) writeKey(w http.ResponseWriter, d *policy.Decision) {
 	}
 	x := newExchange()
 	defer x.release()
-	a.writeDecision(w, x, d, status)
+	a.writeDecision(w, x, d, status, nil)
 }

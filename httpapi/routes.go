@@ -13,23 +13,26 @@ type route struct {
 	about  string // one line for the index
 	admin  bool   // changes what others rely on: needs the guard's consent
 	serve  http.HandlerFunc
+	// explained, if not nil, serves calls with ?explain=1, which tell of other
+	// people's rules: they need the guard's consent.
+	explained http.HandlerFunc
 }
 
 func (a *API) routes() []route {
 	routes := []route{
-		{http.MethodPost, "/v1/check", `decide and charge, such as {"policy":"default","key":"user:42"}`, false, a.check},
-		{http.MethodPost, "/v1/check/batch", `decide up to 1,000: {"checks":[...]}`, false, a.checkBatch},
-		{http.MethodGet, keyPath, "the counters of a key, without charging", false, a.peekKey},
-		{http.MethodDelete, keyPath, "reset the counters of a key (administration)", true, a.resetKey},
-		{http.MethodGet, "/v1/policies", "the policies in force", false, a.policies},
-		{http.MethodGet, "/livez", "whether the process answers", false, livez},
-		{http.MethodGet, "/readyz", "whether the node is ready; ?verbose lists each condition", false, a.readyz},
+		{http.MethodPost, "/v1/check", `decide and charge, such as {"policy":"default","key":"user:42"}; ?explain=1 says which policies apply to attributes, and why (administration)`, false, a.check, a.explainedCheck},
+		{http.MethodPost, "/v1/check/batch", `decide up to 1,000: {"checks":[...]}`, false, a.checkBatch, nil},
+		{http.MethodGet, keyPath, "the counters of a key, without charging", false, a.peekKey, nil},
+		{http.MethodDelete, keyPath, "reset the counters of a key (administration)", true, a.resetKey, nil},
+		{http.MethodGet, "/v1/policies", "the policies in force", false, a.policies, nil},
+		{http.MethodGet, "/livez", "whether the process answers", false, livez, nil},
+		{http.MethodGet, "/readyz", "whether the node is ready; ?verbose lists each condition", false, a.readyz, nil},
 	}
 	if a.cluster != nil {
-		routes = append(routes, route{http.MethodGet, "/v1/cluster", "the members; ?policy=&key= adds the owner of that key", false, a.clusterStatus})
+		routes = append(routes, route{http.MethodGet, "/v1/cluster", "the members; ?policy=&key= adds the owner of that key", false, a.clusterStatus, nil})
 	}
 	if a.metrics != nil {
-		routes = append(routes, route{http.MethodGet, "/metrics", "metrics for Prometheus", false, a.metrics.ServeHTTP})
+		routes = append(routes, route{http.MethodGet, "/metrics", "metrics for Prometheus", false, a.metrics.ServeHTTP, nil})
 	}
 	return routes
 }
@@ -40,7 +43,7 @@ func (a *API) Handler() http.Handler {
 		if r.admin {
 			return a.guard.protect(r.serve)
 		}
-		return r.serve
+		return r.orExplained(a.guard.protect)
 	})
 }
 
@@ -51,14 +54,29 @@ func (a *API) Public() http.Handler {
 		if r.admin {
 			return adminElsewhere
 		}
-		return r.serve
+		return r.orExplained(func(http.HandlerFunc) http.HandlerFunc { return adminElsewhere })
 	})
+}
+
+// orExplained serves r, and what it explains as protected.
+func (r *route) orExplained(protect func(http.HandlerFunc) http.HandlerFunc) http.HandlerFunc {
+	if r.explained == nil {
+		return r.serve
+	}
+	explained := protect(r.explained)
+	return func(w http.ResponseWriter, q *http.Request) {
+		if q.URL.RawQuery != "" && q.URL.Query().Get("explain") == "1" {
+			explained(w, q)
+			return
+		}
+		r.serve(w, q)
+	}
 }
 
 // mux answers what no route answers with a problem too.
 func (a *API) mux(serve func(route) http.HandlerFunc) http.Handler {
 	mux, routes := http.NewServeMux(), a.routes()
-	routes = append(routes, route{http.MethodGet, "/{$}", "", false, index(routes)})
+	routes = append(routes, route{http.MethodGet, "/{$}", "", false, index(routes), nil})
 	methods := make(map[string][]string)
 	for _, r := range routes {
 		mux.HandleFunc(r.method+" "+r.path, serve(r))

@@ -42,8 +42,11 @@ type view struct {
 }
 
 // see takes from a what most policies look at. The rest is asked for when it
-// is needed.
+// is needed. Nil says nothing.
 func see(a Attributes) view {
+	if a == nil {
+		a = nothing{}
+	}
 	return view{
 		Attributes: a,
 		method:     a.Method(),

@@ -68,6 +68,7 @@ func startDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger) (_ *
 	api := httpapi.New(httpapi.Options{
 		Node:      node,
 		Cluster:   clusterOf(node),
+		Explain:   node.Explain,
 		Ready:     func() httpapi.Readiness { return readiness(node, d.draining.Load()) },
 		Metrics:   metrics.Handler(),
 		Fields:    headerFields(&cfg.HTTP),

@@ -63,6 +63,7 @@ func (c *demoCluster) add(ctx context.Context, l *listener) (err error) {
 	m.front.serve(l, httpapi.New(httpapi.Options{
 		Node:      node,
 		Cluster:   clusterOf(node),
+		Explain:   node.Explain,
 		Ready:     func() httpapi.Readiness { return readiness(node, false) },
 		Metrics:   metrics.Handler(),
 		Fields:    headerFields(&config.Default().HTTP),
