@@ -89,7 +89,7 @@ func (n *Node) Reset(ctx context.Context, policyName, key string) (policy.Decisi
 func (n *Node) do(ctx context.Context, op limiter.Op, r *policy.Request) (policy.Decision, error) {
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)
-	applied, err := n.options.Policies.Apply(s.applied[:0], r, policy.MatchOptions{})
+	applied, err := n.Policies().Apply(s.applied[:0], r, policy.MatchOptions{})
 	s.applied = applied
 	if err != nil {
 		return policy.Decision{}, err

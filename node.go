@@ -16,6 +16,7 @@ import (
 // for concurrent use.
 type Node struct {
 	options  Options
+	policies atomic.Pointer[policy.Set] // in force; never nil
 	identity cluster.Identity
 	clock    *cluster.Clock
 	owned    *limiter.Table // counters of the keys that this node owns
@@ -59,6 +60,7 @@ func Start(ctx context.Context, o Options) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{options: o, clock: cluster.NewClock(), outages: outages{log: o.Logger}, closing: make(chan struct{}), ended: make(chan struct{})}
+	n.policies.Store(o.Policies)
 	if err := n.start(ctx); err != nil {
 		_ = n.Close(ctx) // what had begun; the error that matters is err
 		return nil, err
@@ -137,9 +139,6 @@ func (n *Node) onClose(name string, end func(context.Context) error) {
 
 // Name is the node's stable id.
 func (n *Node) Name() string { return n.options.Name }
-
-// Policies are the policies in force.
-func (n *Node) Policies() *policy.Set { return n.options.Policies }
 
 // PeerAddr is the address listened on for forwarded checks, nil when Alone.
 func (n *Node) PeerAddr() net.Addr {

@@ -68,7 +68,8 @@ type Options struct {
 	Deadline time.Duration
 	// MaxKeys bounds the live counters. 0: 10,000,000.
 	MaxKeys int
-	// Policies are the limits by name. Nil: the built-in default policy.
+	// Policies are the limits by name at the start; see Node.SetPolicies. Nil:
+	// the built-in default policy.
 	Policies *policy.Set
 	// Version is what the node tells the others of itself. Empty: Version().
 	Version string

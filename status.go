@@ -35,7 +35,7 @@ func (n *Node) Digest() uint64 { return n.view().Digest }
 // OwnerOf is the id of the node that owns key in the named policy, empty if
 // no owner is known. The error is a policy.ErrInput.
 func (n *Node) OwnerOf(policyName, key string) (string, error) {
-	applied, err := n.options.Policies.Apply(nil, &policy.Request{Policy: policyName, Key: key}, policy.MatchOptions{})
+	applied, err := n.Policies().Apply(nil, &policy.Request{Policy: policyName, Key: key}, policy.MatchOptions{})
 	if err != nil {
 		return "", err
 	}
@@ -45,7 +45,7 @@ func (n *Node) OwnerOf(policyName, key string) (string, error) {
 // Fingerprint is what people are shown instead of key in the named policy:
 // "fp:" and 32 hexadecimal digits. The error is a policy.ErrInput.
 func (n *Node) Fingerprint(policyName, key string) (string, error) {
-	applied, err := n.options.Policies.Apply(nil, &policy.Request{Policy: policyName, Key: key}, policy.MatchOptions{})
+	applied, err := n.Policies().Apply(nil, &policy.Request{Policy: policyName, Key: key}, policy.MatchOptions{})
 	if err != nil {
 		return "", err
 	}

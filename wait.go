@@ -57,14 +57,14 @@ func (n *Node) WaitN(ctx context.Context, policyName, key string, units int64) (
 }
 
 func (n *Node) wait(ctx context.Context, r policy.Request) (policy.Decision, error) {
-	applied, err := n.options.Policies.Apply(nil, &r, policy.MatchOptions{})
+	w := waiter{node: n, request: r}
+	_, err := w.delays()
 	if err == nil {
 		err = n.over(ctx)
 	}
 	if err != nil {
 		return policy.Decision{}, err
 	}
-	w := waiter{node: n, request: r, delays: applied[0].Plan.Delays()}
 	d, err := w.inTurn(ctx, queueKey{r.Policy, r.Key})
 	switch {
 	case err != nil:
@@ -81,7 +81,6 @@ func (n *Node) wait(ctx context.Context, r policy.Request) (policy.Decision, err
 type waiter struct {
 	node    *Node
 	request policy.Request
-	delays  bool // an admission may come with one
 }
 
 // inTurn waits for those who came before, and then until the request is
@@ -117,10 +116,15 @@ func (w *waiter) admitted(ctx context.Context) (policy.Decision, error) {
 
 // attempt asks once. The error says that asking again does not help.
 func (w *waiter) attempt(ctx context.Context) (policy.Decision, error) {
-	if end, limited := ctx.Deadline(); limited && w.delays {
-		d := w.look(ctx)
-		if turn := time.Now().Add(d.Delay); d.Allowed && turn.After(end) {
-			return d, tooLate(d.Delay)
+	if end, limited := ctx.Deadline(); limited {
+		delays, err := w.delays()
+		if err != nil {
+			return policy.Decision{}, err
+		}
+		if delays {
+			if d := w.look(ctx); d.Allowed && time.Now().Add(d.Delay).After(end) {
+				return d, tooLate(d.Delay)
+			}
 		}
 	}
 	d, err := w.node.Check(ctx, w.request)
@@ -148,6 +152,13 @@ func (w *waiter) hold(ctx context.Context, wait time.Duration) error {
 		wait = retryAfter(&d)
 	}
 	return w.node.pause(ctx, max(wait, waitLeast))
+}
+
+// delays reports whether an admission may come with a delay, by the policies
+// in force.
+func (w *waiter) delays() (bool, error) {
+	applied, err := w.node.Policies().Apply(nil, &w.request, policy.MatchOptions{})
+	return err == nil && applied[0].Plan.Delays(), err
 }
 
 // look asks without charging. Its error is in the decision's source.

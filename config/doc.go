@@ -18,6 +18,9 @@
 // Names of policies and limits keep their case, and names that differ only in
 // case are different.
 //
+// A [Watch] loads a configuration again when its file has changed. It has
+// neither goroutine nor clock: whoever owns it looks from time to time.
+//
 // Not promised: that what Load accepts can also be listened on, joined or
 // opened by this machine. Load reads the files that the configuration names
 // (certificates, secrets) and changes nothing.

@@ -302,7 +302,7 @@ policies:
 			`22: policies[1].cost: must be settings by name (default: ...), got a list`,
 			`23: policies[1].deny_status: must be an HTTP status from 400 to 599, got 0`,
 			`25: policies[1].overrides[0]: give one of limits, unlimited: true and blocked: true, not several`,
-			`26: policies[1].overrides[1].key: "a" is in overrides[0] already`}},
+			`26: policies[1].overrides[1].key: is in overrides[0] already`}},
 		{"what comes later", "policies: [{name: a, limits: [{algorithm: sliding_log, rate: 5/s}], durable: true}]\n", []string{
 			"1: policies[0].durable: unknown setting; the settings here are name, match, key, limits, tiers, overrides, exempt, cost, shadow, on_unreachable, deny_status"}},
 		{"a cost that is no number", "policies: [{name: a, limits: [{algorithm: sliding_log, rate: 5/s}], cost: much}]\n", []string{

@@ -33,12 +33,13 @@ type Source struct {
 // Load reads a configuration: flags, then environment, then file, then
 // defaults. Its error is [*Faults].
 func Load(s Source) (*Config, error) {
-	var data []byte
-	if s.File != "" {
-		var err error
-		if data, err = readFile(s.File); err != nil {
-			return nil, &Faults{List: []Fault{{File: s.File, Detail: err.Error()}}}
-		}
+	return NewWatch(s).Load()
+}
+
+// loadRead goes on from what reading the file of s gave.
+func loadRead(s Source, data []byte, err error) (*Config, error) {
+	if err != nil {
+		return nil, &Faults{List: []Fault{{File: s.File, Detail: err.Error()}}}
 	}
 	return load(readDocument(s.File, data), s)
 }

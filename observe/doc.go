@@ -4,7 +4,7 @@
 // of a check the node calls [Metrics.Decision], and [Metrics.Forward] when
 // another node was asked; each finds its counter in a map that is never
 // written to and adds one. What the node can be asked for at any time (keys,
-// members) is read through functions when somebody scrapes
+// members, the last reload) is read through functions when somebody scrapes
 // [Metrics.Handler].
 //
 // Guaranteed: the number of series depends on the configured policies only,

@@ -26,6 +26,9 @@ type Options struct {
 	Members func() map[string]int
 	// Keys returns the number of counters held. Nil: there is no such metric.
 	Keys func() int
+	// Reload returns how the last reload of the configuration went. Nil:
+	// there are no such metrics. It is called on each scrape.
+	Reload func() Reload
 }
 
 // Metrics are the metrics of one node. All methods are safe for concurrent
@@ -63,6 +66,9 @@ func New(o Options) *Metrics {
 			Name: "murmurate_keys",
 			Help: "Counters that this node holds in memory, its own and those of its local shares.",
 		}, func() float64 { return float64(o.Keys()) }))
+	}
+	if o.Reload != nil {
+		m.registry.MustRegister(reload(o.Reload))
 	}
 	return m
 }

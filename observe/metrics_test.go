@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
@@ -61,7 +62,7 @@ func TestSeriesExistBeforeTheFirstEvent(t *testing.T) {
 			t.Errorf("no metric %s", name)
 		}
 	}
-	for _, absent := range []string{"murmurate_keys", "murmurate_cluster_members", `policy="unknown"`} {
+	for _, absent := range []string{"murmurate_keys", "murmurate_config_", "murmurate_cluster_members", `policy="unknown"`} {
 		if strings.Contains(text, absent) {
 			t.Errorf("%s is there though nothing feeds it", absent)
 		}
@@ -137,6 +138,17 @@ func TestGaugesAreReadOnEachScrape(t *testing.T) {
 	}
 }
 
+func TestReloadIsReadOnEachScrape(t *testing.T) {
+	t.Parallel()
+	last := Reload{OK: true, Success: time.UnixMilli(1500)}
+	m := New(Options{Reload: func() Reload { return last }})
+	wantLines(t, scrape(t, m),
+		"murmurate_config_last_reload_successful 1", "murmurate_config_last_reload_success_timestamp_seconds 1.5")
+	last.OK = false
+	wantLines(t, scrape(t, m),
+		"murmurate_config_last_reload_successful 0", "murmurate_config_last_reload_success_timestamp_seconds 1.5")
+}
+
 func TestNodesDoNotShareMetrics(t *testing.T) {
 	t.Parallel()
 	a, b := New(Options{Policies: []string{"api"}}), New(Options{Policies: []string{"api"}})
@@ -149,6 +161,7 @@ func TestNamesFollowPrometheusPractice(t *testing.T) {
 	m := New(Options{
 		Version: "1.2.3", Policies: []string{"api"}, Forwards: []string{"ok"},
 		Keys: func() int { return 1 }, Members: func() map[string]int { return map[string]int{"active": 1} },
+		Reload: func() Reload { return Reload{} },
 	})
 	problems, err := testutil.GatherAndLint(m.registry)
 	if err != nil {

@@ -61,7 +61,7 @@ func (r *rules) compileOverrides(p *Policy, fault faultFunc) {
 		}
 		for _, key := range r.key.spellings(written) {
 			if other := table[key]; other != nil {
-				fault(o.place+"."+field, "%q is in %s already", clip(written), other.place)
+				fault(o.place+"."+field, "is in %s already", other.place) // keys stay out of logs
 				break
 			}
 			table[key] = o

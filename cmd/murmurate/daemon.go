@@ -14,6 +14,7 @@ import (
 	"github.com/murmurate/murmurate"
 	"github.com/murmurate/murmurate/config"
 	"github.com/murmurate/murmurate/httpapi"
+	"github.com/murmurate/murmurate/observe"
 )
 
 // readyPoll is how often a starting node is asked whether it is ready.
@@ -30,6 +31,8 @@ type daemon struct {
 	http     *listener
 	admin    *listener // nil: administration is answered on http
 	front    *front
+	metrics  *observe.Metrics
+	reloads  reloads
 	draining atomic.Bool
 	arrived  chan struct{} // holds one if a request came while draining
 }
@@ -47,6 +50,7 @@ func startDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger) (_ *
 		return nil, err
 	}
 	d := &daemon{cfg: cfg, log: log, front: newFront(log), arrived: make(chan struct{}, 1)}
+	d.reloads.succeeded(time.Now())
 	defer func() {
 		if err != nil {
 			d.unbind()
@@ -60,16 +64,16 @@ func startDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger) (_ *
 			return nil, err
 		}
 	}
-	node, metrics, err := startObserved(ctx, options)
+	node, metrics, err := startObserved(ctx, options, d.reloads.metric)
 	if err != nil {
 		return nil, err
 	}
-	d.node = node
+	d.node, d.metrics = node, metrics
 	api := httpapi.New(httpapi.Options{
 		Node:      node,
 		Cluster:   clusterOf(node),
 		Explain:   node.Explain,
-		Ready:     func() httpapi.Readiness { return readiness(node, d.draining.Load()) },
+		Ready:     d.readiness,
 		Metrics:   metrics.Handler(),
 		Fields:    headerFields(&cfg.HTTP),
 		Tokens:    cfg.HTTP.AuthTokens,
@@ -125,7 +129,7 @@ func (d *daemon) run(signals <-chan os.Signal, ready func(readyLine)) error {
 	for {
 		select {
 		case <-poll.C:
-			if r := readiness(d.node, false); r.Ready {
+			if r := d.readiness(); r.Ready {
 				poll.Stop()
 				ready(newReadyLine(r))
 			}
@@ -138,6 +142,14 @@ func (d *daemon) run(signals <-chan os.Signal, ready func(readyLine)) error {
 			return errors.Join(err, d.end(signals))
 		}
 	}
+}
+
+// readiness is that of the node. A configuration that cannot be used is no
+// reason not to be ready: the one before it is in force.
+func (d *daemon) readiness() httpapi.Readiness {
+	r := readiness(d.node, d.draining.Load())
+	r.Conditions = append(r.Conditions, d.reloads.condition())
+	return r
 }
 
 func (d *daemon) scheme() string {

@@ -55,7 +55,7 @@ func (c *demoCluster) add(ctx context.Context, l *listener) (err error) {
 	if len(c.members) > 0 {
 		options.Join = []string{c.members[0].node.GossipAddr().String()}
 	}
-	node, metrics, err := startObserved(ctx, options)
+	node, metrics, err := startObserved(ctx, options, nil)
 	if err != nil {
 		return err
 	}

@@ -59,6 +59,7 @@ func (d *daemon) end(signals <-chan os.Signal) error {
 // leaves. A step that takes too long is given up and logged.
 func (d *daemon) drain() {
 	d.draining.Store(true)
+	d.reloads.stop()
 	for _, step := range []struct {
 		name   string
 		within time.Duration
@@ -68,7 +69,7 @@ func (d *daemon) drain() {
 		{"waiting for requests to cease", lingerWithin, d.linger},
 		{"taking in who is connected", stopWithin, d.front.stop},
 		{"ending the requests in flight", finishWithin, d.front.shutdown},
-		{"closing the node", closeWithin, d.node.Close},
+		{"closing the node", closeWithin, d.close},
 	} {
 		ctx, cancel := context.WithTimeout(context.Background(), step.within)
 		if err := step.run(ctx); err != nil {
@@ -76,6 +77,11 @@ func (d *daemon) drain() {
 		}
 		cancel()
 	}
+}
+
+// close ends what the daemon is made of.
+func (d *daemon) close(ctx context.Context) error {
+	return errors.Join(d.reloads.wait(ctx), d.node.Close(ctx))
 }
 
 // linger waits until no request has come for a while. That they still come

@@ -120,11 +120,11 @@ func (p *process) read(stdout io.Reader, found map[string]string) {
 	}
 }
 
-var signals = map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "KILL": os.Kill}
+var signals = map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": os.Kill}
 
 // signalNode sends a signal: signal NAME TERM.
 func signalNode(ts *testscript.TestScript, neg bool, args []string) {
-	p := find(ts, neg, args, 2, "signal NAME INT|TERM|KILL")
+	p := find(ts, neg, args, 2, "signal NAME INT|TERM|HUP|KILL")
 	ts.Check(p.cmd.Process.Signal(signals[args[1]]))
 }
 

@@ -8,8 +8,9 @@ import (
 	"github.com/murmurate/murmurate/observe"
 )
 
-// startObserved starts a node with metrics of its own.
-func startObserved(ctx context.Context, o murmurate.Options) (*murmurate.Node, *observe.Metrics, error) {
+// startObserved starts a node with metrics of its own. Without a configuration
+// to reload, reload is nil.
+func startObserved(ctx context.Context, o murmurate.Options, reload func() observe.Reload) (*murmurate.Node, *observe.Metrics, error) {
 	var node *murmurate.Node // read when somebody scrapes, which is after the start
 	metrics := observe.New(observe.Options{
 		Version:  murmurate.Version(),
@@ -17,6 +18,7 @@ func startObserved(ctx context.Context, o murmurate.Options) (*murmurate.Node, *
 		Forwards: forwards(),
 		Members:  func() map[string]int { return byState(node.Members()) },
 		Keys:     func() int { return node.Keys() },
+		Reload:   reload,
 	})
 	o.Observer = metrics
 	node, err := murmurate.Start(ctx, o)

@@ -46,22 +46,32 @@ One line is printed for each listener, and "ready" when the node should be sent
 requests; the log goes to standard error. SIGTERM drains the node: it reports not
 ready, others take over its keys, it answers until requests cease to come (for two
 seconds at most), what is in flight ends, and it leaves. A second signal ends it
-at once.`,
+at once.
+
+The policies and log.level of FILE take effect without a restart: within seconds
+of a change of FILE, and at once on SIGHUP. A FILE with faults changes nothing;
+they are logged.`,
 		Example: `  murmurate serve
   murmurate serve --config murmurate.yaml
   murmurate serve --http 127.0.0.1:7480 --gossip 127.0.0.1:7481 --peer 127.0.0.1:7482 --join 127.0.0.1:7381`,
 		Args: arguments(),
 		RunE: action(func(cmd *cobra.Command, _ []string) error {
 			source.Env, source.Flags = sh.env, settingsFrom(cmd, join)
-			cfg, err := config.Load(source)
+			watch := config.NewWatch(source)
+			cfg, err := watch.Load()
 			if err != nil {
 				return err
 			}
 			signals := make(chan os.Signal, 2) // room for the second one too
 			signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 			defer signal.Stop(signals)
-			hint := source.File == "" // the policy that the hint asks for is there
-			return sh.serve(cmd.Context(), cfg, hint, signals)
+			hangups := make(chan os.Signal, 1) // those that come meanwhile ask for the same
+			signal.Notify(hangups, syscall.SIGHUP)
+			defer signal.Stop(hangups)
+			return sh.serve(cmd.Context(), cfg, served{
+				watch: watch, signals: signals, hangups: hangups,
+				hint: source.File == "", // the policy that the hint asks for is there
+			})
 		}),
 	}
 	configFlag(cmd, &source.File)
@@ -90,14 +100,24 @@ func settingsFrom(cmd *cobra.Command, join []string) map[string]any {
 	return given
 }
 
+// served is what a node is run with besides its configuration.
+type served struct {
+	watch   *config.Watch    // where the configuration came from
+	signals <-chan os.Signal // to end
+	hangups <-chan os.Signal // to reload
+	hint    bool             // tells the user what to try
+}
+
 // serve runs a node until a signal ends it, or until it cannot go on.
-func (sh *shell) serve(ctx context.Context, cfg *config.Config, hint bool, signals <-chan os.Signal) error {
-	log := newLogger(sh.stderr, cfg.Log)
+func (sh *shell) serve(ctx context.Context, cfg *config.Config, s served) error {
+	log, level := newLogger(sh.stderr, cfg.Log)
 	limitMemory(log)
-	d, err := startUnlessSignalled(ctx, cfg, log, signals)
+	logWarnings(log, cfg)
+	d, err := startUnlessSignalled(ctx, cfg, log, s.signals)
 	if d == nil || err != nil {
 		return err
 	}
+	d.follow(s.watch, level, s.hangups)
 	announce := func(f finding) {
 		if err := sh.print(f); err != nil {
 			log.Warn("cannot print", "error", err) // no reason to end
@@ -106,8 +126,8 @@ func (sh *shell) serve(ctx context.Context, cfg *config.Config, hint bool, signa
 	for _, l := range d.listening() {
 		announce(l)
 	}
-	return d.run(signals, func(r readyLine) {
-		if hint {
+	return d.run(s.signals, func(r readyLine) {
+		if s.hint {
 			r.Try = curlHint(d.url())
 		}
 		announce(r)

@@ -22,7 +22,7 @@ func TestSignalWhileStarting(t *testing.T) {
 	signals := make(chan os.Signal, 1)
 	signals <- syscall.SIGTERM
 	done := make(chan error, 1)
-	go func() { done <- sh.serve(t.Context(), cfg, false, signals) }()
+	go func() { done <- sh.serve(t.Context(), cfg, served{signals: signals}) }()
 	select {
 	case err := <-done:
 		if err != nil {
