@@ -274,3 +274,42 @@ func TestExplain(t *testing.T) {
 		t.Errorf("%d counters", node.Keys())
 	}
 }
+
+// A policy keyed by global needs no key of whoever names it, and a default key
+// is for policies that have none.
+func TestKeysThatNeedNotBeGiven(t *testing.T) {
+	t.Parallel()
+	rules := append(siteRules(), policy.Policy{Name: "keyless", Limits: []limiter.Limit{hourly(3)}})
+	node := start(t, murmurate.Options{Alone: true, Policies: policies(t, rules...)})
+	if d, err := node.Check(t.Context(), policy.Request{Policy: "site"}); err != nil || d.Remaining != 9 {
+		t.Errorf("global: %v, %+v", err, d)
+	}
+	if _, err := node.Check(t.Context(), policy.Request{Policy: "keyless"}); !errors.Is(err, policy.ErrInput) {
+		t.Errorf("keyless: %v", err)
+	}
+	v := visitor{path: "/shop/x", user: "anna"}
+	if d, err := node.Check(t.Context(), policy.Request{Attributes: v, DefaultKey: "mine"}); err != nil || len(d.Limits) != 3 {
+		t.Errorf("%v, %+v", err, d)
+	}
+	for name, want := range map[string][2]any{"user": {"header:x-user=anna", int64(4)}, "keyless": {"mine", int64(2)}} {
+		if d, err := node.Peek(t.Context(), name, want[0].(string)); err != nil || d.Remaining != want[1] {
+			t.Errorf("%s: %v, %d left, want %d", name, err, d.Remaining, want[1])
+		}
+	}
+}
+
+// A trial beside an admission is among those who denied, and beside a denial
+// that is not its own it is not.
+func TestShadowAmongThoseWhoDenied(t *testing.T) {
+	t.Parallel()
+	node := start(t, murmurate.Options{Alone: true, Policies: policies(t,
+		policy.Policy{Name: "tried", Shadow: true, Key: []string{"global"}, Limits: []limiter.Limit{hourly(1)}},
+		policy.Policy{Name: "real", Key: []string{"global"}, Limits: []limiter.Limit{hourly(2)}},
+	)})
+	for i, want := range []string{"[]", "[tried/hour]", "[real/hour]"} {
+		d, err := node.Check(t.Context(), policy.Request{Attributes: visitor{path: "/"}})
+		if got := fmt.Sprint(d.DeniedBy()); err != nil || got != want || d.Allowed != (i < 2) {
+			t.Errorf("request %d: denied by %s, want %s (%v)", i+1, got, want, err)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/textproto"
+	"strings"
 
 	"github.com/murmurate/murmurate/policy"
 )
@@ -49,11 +50,28 @@ func (r *reader) attributes() (*attributes, error) {
 		case "cookies":
 			a.cookies, err = r.texts(asWritten)
 		default:
+			if meant := misspelt(name); meant != "" {
+				return fault("", "is no attribute of your own, it is too near to what requests have: write "+meant)
+			}
 			a.others[name], err = r.text("")
 		}
 		return err
 	})
 	return a, within("attributes", err)
+}
+
+// misspelt is the member that a name was meant for, or empty. A rule that is
+// never matched because of a letter would be a limit that nobody has.
+func misspelt(name string) string {
+	switch lower := strings.ToLower(name); lower {
+	case "ip", "method", "host", "path", "query", "headers", "cookies":
+		return lower
+	case "header", "cookie":
+		return lower + "s"
+	case "queries":
+		return "query"
+	}
+	return ""
 }
 
 func asWritten(name string) string { return name }

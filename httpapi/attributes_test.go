@@ -185,3 +185,14 @@ func TestDenyStatus(t *testing.T) {
 		t.Errorf("out of reach: got %d", w.Code)
 	}
 }
+
+// What is nearly a member of every request is not taken for an attribute of
+// the caller's own.
+func TestMisspeltAttributes(t *testing.T) {
+	t.Parallel()
+	h := New(Options{Node: newFake(t, api())}).Handler()
+	for written, meant := range map[string]string{"Host": "host", "IP": "ip", "header": "headers", "cookie": "cookies", "queries": "query"} {
+		w := serve(h, "POST", "/v1/check", `{"key":"k","attributes":{"`+written+`":"x"}}`)
+		wantProblem(t, w, 400, "attributes."+written, "write "+meant)
+	}
+}

@@ -27,7 +27,7 @@ func appendDecision(b []byte, d *policy.Decision) []byte {
 	b = append(b, `,"denied_by":[`...)
 	separator := ""
 	for i := range d.Limits {
-		if l := &d.Limits[i]; !l.Allowed && (d.Shadow || !l.Shadow) { // as Decision.DeniedBy
+		if l := &d.Limits[i]; !l.Allowed && (d.Allowed || !l.Shadow) { // as Decision.DeniedBy
 			b = appendString(b, separator, l.Name)
 			separator = ","
 		}

@@ -2,8 +2,10 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"reflect"
+	"strings"
 	"sync"
 
 	"github.com/murmurate/murmurate/limiter"
@@ -27,8 +29,8 @@ type Checker interface {
 // Every policy of node that matches the request applies, or the one of
 // [WithPolicy]. They see its method, host, path, query, header and cookies;
 // its address with [WithClientAddress], and with [WithAttributes] what the
-// application knows of it. key takes the place of the policies' own keys,
-// except that a policy keyed by global keeps its one counter. An admitted
+// application knows of it. key is that of the policies that have none of their
+// own; a policy that says what it keys by goes by that. An admitted
 // request reaches the handler with the RateLimit fields already set, in the
 // turn that a leaky bucket gives it, and with the decision in its context
 // ([DecisionFrom]). The ResponseWriter is the server's own, so hijacking,
@@ -109,7 +111,7 @@ func (g *gate) serve(w http.ResponseWriter, r *http.Request, next http.Handler) 
 	}
 	check := policy.Request{
 		Policy:        g.policy,
-		Key:           g.key.of(r),
+		DefaultKey:    g.key.of(r),
 		Attributes:    &requestAttributes{request: r, address: g.address, attr: g.attr},
 		OnUnreachable: g.mode,
 	}
@@ -124,12 +126,15 @@ func (g *gate) serve(w http.ResponseWriter, r *http.Request, next http.Handler) 
 			return
 		}
 	}
-	if err := policy.CheckKey(check.Key); err != nil {
+	d, err := g.decide(r.Context(), check)
+	switch input, ok := errors.AsType[*policy.InputError](err); {
+	case ok && input.Field == "key":
 		refuse(w, r, badKey(err))
 		return
-	}
-	d, err := g.decide(r.Context(), check)
-	if err != nil {
+	case ok && strings.HasPrefix(input.Field, "attributes."):
+		refuse(w, r, newProblem(http.StatusBadRequest, "what this request says of itself cannot be used: "+input.Field))
+		return
+	case err != nil:
 		g.misused(w, r, misuseOf(err))
 		return
 	}

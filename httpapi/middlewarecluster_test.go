@@ -159,3 +159,30 @@ func TestShadowIsOnlySeen(t *testing.T) {
 		}
 	})
 }
+
+// A policy that says what it keys by goes by that, whatever header a client
+// sends; the middleware's key is for the others.
+func TestPoliciesKeepTheirOwnKeys(t *testing.T) {
+	t.Parallel()
+	address, err := httpapi.NewClientAddress(httpapi.ClientAddressOptions{TrustedProxies: []string{httpapi.NoProxies}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	perAddress := bucket("address", 2)
+	perAddress.Key = []string{"ip"}
+	perAddress.Cost.Attr = "units"
+	synctest.Test(t, func(t *testing.T) {
+		units := ""
+		h := httpapi.Middleware(alone(t, perAddress, bucket("key", 5)), byKey, httpapi.WithClientAddress(address),
+			httpapi.WithAttributes(func(*http.Request, string) string { return units }))(ok)
+		for i, want := range []int{200, 200, 429} {
+			if w := send(h, "X-Api-Key", strconv.Itoa(i)); w.Code != want {
+				t.Errorf("request %d under a key of its own: %d, want %d: %s", i+1, w.Code, want, w.Body)
+			}
+		}
+		units = "garbage"
+		if w := send(h); w.Code != http.StatusBadRequest || w.Header().Get("RateLimit") != "" {
+			t.Errorf("a cost that is none: %d %s", w.Code, w.Body)
+		}
+	})
+}

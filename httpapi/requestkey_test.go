@@ -172,7 +172,7 @@ func TestKeysOfRoutes(t *testing.T) {
 			if w.Code != http.StatusOK || w.Body.String() != "acme" || w.Header().Get("RateLimit") == "" {
 				t.Errorf("got %d %q %v", w.Code, w.Body, w.Header())
 			}
-			if len(node.asked) != 1 || node.asked[0].Key != tt.want {
+			if len(node.asked) != 1 || node.asked[0].DefaultKey != tt.want {
 				t.Errorf("asked for %+v, want %s", node.asked, tt.want)
 			}
 		})
@@ -226,7 +226,7 @@ func TestKeysOfOptions(t *testing.T) {
 		t.Fatalf("asked for %+v", node.asked)
 	}
 	node.asked[0].OnUnreachable, node.asked[0].Attributes = nil, nil
-	if want := []policy.Request{{Policy: "api", Key: "method=GET", Cost: 7}}; !slices.Equal(node.asked, want) {
+	if want := []policy.Request{{Policy: "api", DefaultKey: "method=GET", Cost: 7}}; !slices.Equal(node.asked, want) {
 		t.Errorf("asked for %+v, want %+v", node.asked, want)
 	}
 }

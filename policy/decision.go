@@ -50,8 +50,8 @@ type Outcome struct {
 // UnitRequests is the unit that limits count.
 const UnitRequests = "requests"
 
-// DeniedBy names every limit that denied, in configured order. Where policies
-// were combined, those in shadow are left out beside others.
+// DeniedBy names every limit that denied, in configured order. Those in shadow
+// are left out of a denial, which is not theirs.
 func (d *Decision) DeniedBy() []string {
 	var names []string
 	for i := range d.Limits {
@@ -73,7 +73,7 @@ func (d *Decision) Denied() bool {
 	return false
 }
 
-func (d *Decision) denied(l *LimitResult) bool { return !l.Allowed && (d.Shadow || !l.Shadow) }
+func (d *Decision) denied(l *LimitResult) bool { return !l.Allowed && (d.Allowed || !l.Shadow) }
 
 // Decide folds the results of one call, in the order of [Plan.Charges], into
 // a Decision. cost is as given to Charges.

@@ -133,6 +133,9 @@ func TestMatchFaults(t *testing.T) {
 			`cost.by_method[2].method: methods are compared exactly, in upper case: write "POST", not "post"`,
 			`cost.by_method[2].cost: 2 is more than limit "p" can ever hold (1)`,
 			`cost.attr: attr needs a name without spaces and |, got "a b"`}},
+		{"attributes that requests have of their own", Policy{Key: []string{"attr:ip"}, Match: Match{Attribute: []Field{{"path", ""}}}}, []string{
+			`match.attribute[0].name: "path" is what a request says of itself, and no attribute: write ip, method, host, path, query:NAME, header:NAME or cookie:NAME`,
+			`key[0]: "ip" is what a request says of itself, and no attribute: write ip, method, host, path, query:NAME, header:NAME or cookie:NAME`}},
 		{"status of a success", Policy{DenyStatus: 200}, []string{
 			"deny_status: must be an HTTP status from 400 to 599, got 200"}},
 		{"no status", Policy{DenyStatus: 600}, []string{

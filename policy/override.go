@@ -51,6 +51,9 @@ func (r *rules) compileOverrides(p *Policy, fault faultFunc) {
 		o := &override{Override: &p.Overrides[i], place: indexed("overrides", i)}
 		o.faults(p, fault.under(o.place))
 		if len(o.Limits) > 0 {
+			fitsAll(p.Cost.Default, o.Limits, p.Name, "cost.default", func(field, format string, args ...any) {
+				fault(field, format+" in %s", append(args, o.place)...)
+			})
 			for _, plan := range r.plans {
 				o.plans = append(o.plans, newPlan(p.with(replaced(plan.policy, o.Limits))))
 			}

@@ -5,9 +5,9 @@ import "net/netip"
 // Apply finds what r is charged, and appends it to buf: the policy that r
 // names, or the limit that it brings, or, if it only has Attributes, every
 // policy that they match. Nothing is appended if none does, or with an error;
-// the errors are InputErrors. o.Key and o.Cost are r's.
+// the errors are InputErrors. o.Key, o.DefaultKey and o.Cost are r's.
 func (s *Set) Apply(buf []Applied, r *Request, o MatchOptions) ([]Applied, error) {
-	o.Key, o.Cost = r.Key, r.Cost
+	o.Key, o.DefaultKey, o.Cost = r.Key, r.DefaultKey, r.Cost
 	if err := o.check(); err != nil {
 		return buf, err
 	}
@@ -22,6 +22,9 @@ func (s *Set) Apply(buf []Applied, r *Request, o MatchOptions) ([]Applied, error
 		return buf, s.unknown(r.Policy)
 	}
 	if r.Attributes == nil {
+		if o.Key == "" {
+			o.Key = o.DefaultKey
+		}
 		return rules.keyed(buf, &o)
 	}
 	v := see(r.Attributes)
@@ -36,9 +39,6 @@ func (s *Set) Apply(buf []Applied, r *Request, o MatchOptions) ([]Applied, error
 // keyed is a check that gives a key and says nothing of a request, so that
 // there is nothing to match, to exempt or to have a tier.
 func (r *rules) keyed(buf []Applied, o *MatchOptions) ([]Applied, error) {
-	if err := CheckKey(o.Key); err != nil {
-		return buf, err
-	}
 	p := r.plans[0].policy
 	a := Applied{Plan: r.plans[0], Key: o.Key, Cost: o.Cost}
 	if a.Cost == 0 {
@@ -47,6 +47,8 @@ func (r *rules) keyed(buf []Applied, o *MatchOptions) ([]Applied, error) {
 	if r.key.shared() {
 		v := view{Attributes: nothing{}}
 		a.Key = r.key.of(&v)
+	} else if err := CheckKey(o.Key); err != nil {
+		return buf, err
 	}
 	r.override(&a, 0, o)
 	return append(buf, a), nil

@@ -50,6 +50,9 @@ func parseSource(written string, captured []string) (source, error) {
 	return s, nil
 }
 
+// ownMembers are the attributes of a check that have a meaning of their own.
+var ownMembers = []string{"ip", "method", "host", "path", "query", "headers", "cookies"}
+
 // namedSource is the source of a kind that has names, other than KeyPath.
 func namedSource(kind KeyKind, name string) (source, error) {
 	s := source{kind: kind, name: name}
@@ -58,6 +61,8 @@ func namedSource(kind KeyKind, name string) (source, error) {
 		return s, errors.New("the Host field is no header to servers: use host")
 	case (kind == KeyHeader || kind == KeyCookie) && !isToken(name):
 		return s, fmt.Errorf("%s needs the name of one, such as X-Api-Key or session, got %q", kind, clip(name))
+	case kind == KeyAttr && slices.Contains(ownMembers, name):
+		return s, fmt.Errorf("%q is what a request says of itself, and no attribute: write ip, method, host, path, query:NAME, header:NAME or cookie:NAME", name)
 	case name == "" || strings.ContainsAny(name, "| \t\r\n"):
 		return s, fmt.Errorf("%s needs a name without spaces and |, got %q", kind, clip(name))
 	}

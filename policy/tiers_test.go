@@ -216,9 +216,11 @@ tiers.sets[2].name: "low" is already the name of another tier of this policy
 tiers.sets[2].limits[0].name: must be that of one of the policy's limits (burst, month), got "x"
 overrides[0]: give either key or key_prefix, not both
 overrides[1]: give one of limits, unlimited: true and blocked: true, not several
+cost.default: 3 is more than limit "month" can ever hold (2) in overrides[1]
 overrides[2].key: is in overrides[1] already
 overrides[3].key: is in overrides[1] already
-overrides[4].limits[0].name: must be that of one of the policy's limits (burst, month), got "mont" (did you mean "month"?)`
+overrides[4].limits[0].name: must be that of one of the policy's limits (burst, month), got "mont" (did you mean "month"?)
+cost.default: 3 is more than limit "mont" can ever hold (2) in overrides[4]`
 	if got := strings.Join(faultLines(t, p.Validate()), "\n"); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
