@@ -9,7 +9,7 @@ import (
 // Attributes, and how. It charges nothing. What stands for a key in it is its
 // fingerprint.
 func (n *Node) Explain(r policy.Request) []policy.Explanation {
-	all := n.Policies().Explain(r.Attributes, policy.MatchOptions{Key: r.Key, Cost: r.Cost})
+	all := n.Policies().Explain(r.Attributes, policy.MatchOptions{Key: r.Key, DefaultKey: r.DefaultKey, Cost: r.Cost})
 	for i := range all {
 		if a := &all[i].Applied; a.Key != "" {
 			a.Key = n.subject(limiter.Take, a).String()

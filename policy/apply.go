@@ -13,6 +13,9 @@ type MatchOptions struct {
 	// Key, if not empty, takes the place of the keys that policies make. A
 	// policy keyed by global alone keeps its one counter.
 	Key string
+	// DefaultKey, if not empty, is the key of policies that have none of their
+	// own, where Key is empty.
+	DefaultKey string
 	// Cost, if not 0, takes the place of the policies' costs.
 	Cost int64
 	// Override, if not nil, returns the override that was set at run time for
@@ -75,10 +78,15 @@ func (o *MatchOptions) check() error {
 	if o.Cost < 0 {
 		return &InputError{Field: "cost", Detail: "must not be negative"}
 	}
-	if o.Key == "" {
-		return nil
+	for _, key := range [...]string{o.Key, o.DefaultKey} {
+		if key == "" {
+			continue
+		}
+		if err := CheckKey(key); err != nil {
+			return err
+		}
 	}
-	return CheckKey(o.Key)
+	return nil
 }
 
 // apply says what v, which matches, is charged.
@@ -87,7 +95,7 @@ func (r *rules) apply(v *view, o *MatchOptions) (Applied, error) {
 		return Applied{Plan: r.plans[0], Exempt: true}, nil
 	}
 	p := r.plans[0].policy
-	key, err := r.keyOf(v, o.Key)
+	key, err := r.keyOf(v, o)
 	if err != nil {
 		return Applied{}, err
 	}
@@ -150,11 +158,13 @@ func (o *MatchOptions) override(policyName, key string) *Override {
 }
 
 // keyOf is the key of v for this policy.
-func (r *rules) keyOf(v *view, given string) (string, error) {
+func (r *rules) keyOf(v *view, o *MatchOptions) (string, error) {
 	name := r.plans[0].policy.Name
 	switch {
-	case given != "" && !r.key.shared():
-		return given, nil
+	case o.Key != "" && !r.key.shared():
+		return o.Key, nil
+	case len(r.key) == 0 && o.DefaultKey != "":
+		return o.DefaultKey, nil
 	case len(r.key) == 0:
 		return "", &InputError{Field: "key", Detail: fmt.Sprintf(
 			"is required: policy %q applies and has no key of its own; give the check a key, or the policy one such as [ip]", name)}

@@ -53,6 +53,31 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+func TestDefaultKey(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		key  []string
+		o    MatchOptions
+		want string
+	}{
+		{nil, MatchOptions{DefaultKey: "d"}, "d"},
+		{nil, MatchOptions{DefaultKey: "d", Key: "k"}, "k"},
+		{[]string{"method"}, MatchOptions{DefaultKey: "d"}, "method=GET"},
+		{[]string{"header:X-Api-Key"}, MatchOptions{DefaultKey: "d"}, "header:x-api-key"},
+		{[]string{"global"}, MatchOptions{DefaultKey: "d"}, "global"},
+	} {
+		s := mustSet(t, Policy{Name: "p", Key: c.key, Limits: []limiter.Limit{perMinute("", 1)}})
+		if got := apply(t, s, request{method: "GET"}, c.o).Key; got != c.want {
+			t.Errorf("%q with %+v: %q, want %q", c.key, c.o, got, c.want)
+		}
+	}
+	s := mustSet(t, Policy{Name: "p", Limits: []limiter.Limit{perMinute("", 1)}})
+	found, err := s.Apply(nil, &Request{Attributes: request{}, DefaultKey: strings.Repeat("d", MaxKeyBytes+1)}, MatchOptions{})
+	if len(found) != 0 || !errors.Is(err, ErrInput) {
+		t.Errorf("long default key: %v, %v", found, err)
+	}
+}
+
 // An address in a header is not that address.
 func TestAKeyCannotBeHadByOtherMeans(t *testing.T) {
 	t.Parallel()

@@ -26,6 +26,9 @@ type Request struct {
 	// Key is who is limited, 1 to MaxKeyBytes bytes of UTF-8. With Attributes
 	// it may be empty: then each policy makes its own.
 	Key string
+	// DefaultKey, if not empty, is the key in policies that have none of their
+	// own. It is for those who call without a Key for all policies.
+	DefaultKey string
 	// Limit, when not nil, is a limit made by the caller instead of a
 	// policy's. Its Name is the namespace of its counter; empty is InlineName.
 	// With a policy's name, algorithm and period it shares that policy's

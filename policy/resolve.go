@@ -5,9 +5,9 @@ import "net/netip"
 // Apply finds what r is charged, and appends it to buf: the policy that r
 // names, or the limit that it brings, or, if it only has Attributes, every
 // policy that they match. Nothing is appended if none does, or with an error;
-// the errors are InputErrors. o.Key and o.Cost are r's.
+// the errors are InputErrors. o.Key, o.DefaultKey and o.Cost are r's.
 func (s *Set) Apply(buf []Applied, r *Request, o MatchOptions) ([]Applied, error) {
-	o.Key, o.Cost = r.Key, r.Cost
+	o.Key, o.DefaultKey, o.Cost = r.Key, r.DefaultKey, r.Cost
 	if err := o.check(); err != nil {
 		return buf, err
 	}
