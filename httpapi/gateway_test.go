@@ -39,7 +39,7 @@ func bucket(name string, count int64) []limiter.Limit {
 
 func TestGatewayAnswers(t *testing.T) {
 	t.Parallel()
-	teapot := policy.Policy{Name: "api", Limits: bucket("", 5), DenyStatus: http.StatusPaymentRequired}
+	paid := policy.Policy{Name: "api", Limits: bucket("", 5), DenyStatus: http.StatusPaymentRequired}
 	exempt := policy.Policy{Name: "api", Limits: bucket("", 5), Exempt: []policy.Exemption{{Match: policy.Match{Path: "/free"}}}}
 	for _, c := range []struct {
 		why, target        string
@@ -55,8 +55,8 @@ func TestGatewayAnswers(t *testing.T) {
 		{"denied below", "/gateway/x/y", denied(t, policy.Policy{Name: "api", Limits: bucket("", 5)}), 429, `"api";r=0;t=7`, "7", "", "#quota-exceeded"},
 		{"denied for nginx", "/gateway?deny_status=403", denied(t, policy.Policy{Name: "api", Limits: bucket("", 5)}), 403, `"api";r=0;t=7`, "7", "429", "#quota-exceeded"},
 		{"the client has no say", "/gateway/?deny_status=403", denied(t, policy.Policy{Name: "api", Limits: bucket("", 5)}), 429, `"api";r=0;t=7`, "7", "", "#quota-exceeded"},
-		{"another status", "/gateway", denied(t, teapot), 402, `"api";r=0;t=7`, "7", "", "#quota-exceeded"},
-		{"another status for nginx", "/gateway?deny_status=403", denied(t, teapot), 403, `"api";r=0;t=7`, "7", "402", "#quota-exceeded"},
+		{"another status", "/gateway", denied(t, paid), 402, `"api";r=0;t=7`, "7", "", "#quota-exceeded"},
+		{"another status for nginx", "/gateway?deny_status=403", denied(t, paid), 403, `"api";r=0;t=7`, "7", "402", "#quota-exceeded"},
 		{"shadow", "/gateway", denied(t, policy.Policy{Name: "api", Limits: bucket("", 5), Shadow: true}), 200, `"api";r=0;t=7`, "", "", ""},
 		{"open", "/gateway", byMode(t, policy.Allow, limiter.Result{Allowed: true, Source: limiter.SourceFailOpen}), 200, "", "", "degraded", ""},
 		{"share", "/gateway", byMode(t, policy.Local, limiter.Result{Allowed: true, Source: limiter.SourceShare, Remaining: 1, NextUnit: 1}), 200, `"api";r=1;t=1`, "", "degraded", ""},
