@@ -38,6 +38,16 @@ type HTTP struct {
 	Headers []string `yaml:"headers"`
 	// RetryAfter is the form of Retry-After: seconds or date.
 	RetryAfter string `yaml:"retry_after"`
+	// TrustedProxies are the addresses and CIDRs whose word on the address of
+	// their client counts.
+	TrustedProxies []string `yaml:"trusted_proxies"`
+	// ClientIPHeader is the field in which they give it: x-forwarded-for or
+	// forwarded (RFC 7239).
+	ClientIPHeader string `yaml:"client_ip_header"`
+	// IPv4Prefix and IPv6Prefix are how many bits of a client's address make
+	// its key: 1 to 32 and 1 to 128.
+	IPv4Prefix int `yaml:"ipv4_prefix"`
+	IPv6Prefix int `yaml:"ipv6_prefix"`
 	// AuthTokens are the bearer tokens that permit administration.
 	AuthTokens []string `yaml:"auth_tokens" secret:"true"`
 	// TLS serves HTTPS. The zero value serves plain HTTP.
@@ -114,10 +124,14 @@ const defaultGossipPort = 7381
 func Default() *Config {
 	return &Config{
 		HTTP: HTTP{
-			Listen:     "127.0.0.1:7380",
-			Headers:    []string{"ietf", "legacy"},
-			RetryAfter: "seconds",
-			AuthTokens: []string{},
+			Listen:         "127.0.0.1:7380",
+			Headers:        []string{"ietf", "legacy"},
+			RetryAfter:     "seconds",
+			TrustedProxies: []string{},
+			ClientIPHeader: "x-forwarded-for",
+			IPv4Prefix:     32,
+			IPv6Prefix:     64,
+			AuthTokens:     []string{},
 		},
 		Cluster: Cluster{
 			Gossip:   "127.0.0.1:7381",

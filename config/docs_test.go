@@ -48,6 +48,22 @@ func TestPolicyExamplesOfTheDocumentation(t *testing.T) {
 	}
 }
 
+func TestExampleOfTheGatewaysPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/gateways.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := yamlBlock.FindSubmatch(page) // the others are those of gateways
+	if first == nil {
+		t.Fatal("there is no example")
+	}
+	c, err := load(readDocument("gateways.md", first[1]), Source{})
+	if err != nil || c.Warnings() != nil {
+		t.Errorf("%v, %v in\n%s", err, c.Warnings(), first[1])
+	}
+}
+
 var listIndex = regexp.MustCompile(`\[[0-9]+\]`)
 
 // policyPaths are the settings below s, which is at path.

@@ -23,6 +23,17 @@ func TestSecretsFromFiles(t *testing.T) {
 	}
 }
 
+func TestClientsFromTheEnvironment(t *testing.T) {
+	t.Parallel()
+	got := mustLoad(t, Source{Env: []string{
+		"MURMURATE_HTTP_TRUSTED_PROXIES=10.0.0.0/8, ::1", "MURMURATE_HTTP_CLIENT_IP_HEADER=forwarded",
+		"MURMURATE_HTTP_IPV4_PREFIX=24", "MURMURATE_HTTP_IPV6_PREFIX=48",
+	}}).HTTP
+	if strings.Join(got.TrustedProxies, " ") != "10.0.0.0/8 ::1" || got.ClientIPHeader != "forwarded" || got.IPv4Prefix != 24 || got.IPv6Prefix != 48 {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestBadEnvironment(t *testing.T) {
 	t.Parallel()
 	empty, short, good := write(t, "empty", "\n"), write(t, "short", "abc"), write(t, "good", "a secret of a good length")

@@ -117,6 +117,15 @@ func TestBadFiles(t *testing.T) {
 			`5: http.headers[2]: "none" is in the list already`,
 			`6: http.headers[3]: must be ietf, legacy, x, ietf12 or none, got "ieft12" (did you mean "ietf12"?)`}},
 		{"no headers twice", "http: {headers: [none, none]}\n", []string{`1: http.headers[1]: "none" is in the list already`}},
+		{"clients", "http:\n  trusted_proxies: [10.0.0.1, '2001:db8::/32', none, 10.0.0.1/8, 10.0.0.0/33, 'fe80::1%eth0', '::ffff:10.0.0.0/104']\n" +
+			"  client_ip_header: x-real-ip\n  ipv4_prefix: 0\n  ipv6_prefix: 129\n", []string{
+			`2: http.trusted_proxies[2]: must be an address without zone, or a CIDR such as 10.0.0.0/8, got "none"`,
+			"2: http.trusted_proxies[3]: 10.0.0.1/8 is not where its range begins: write 10.0.0.0/8 for the range, or 10.0.0.1 for the one address",
+			`2: http.trusted_proxies[4]: must be an address without zone, or a CIDR such as 10.0.0.0/8, got "10.0.0.0/33"`,
+			`2: http.trusted_proxies[5]: must be an address without zone, or a CIDR such as 10.0.0.0/8, got "fe80::1%eth0"`,
+			`3: http.client_ip_header: must be x-forwarded-for or forwarded, got "x-real-ip"`,
+			"4: http.ipv4_prefix: must be 1 to 32, got 0",
+			"5: http.ipv6_prefix: must be 1 to 128, got 129"}},
 		{"no retry_after", "http: {retry_after: ''}\n", []string{`1: http.retry_after: must be seconds or date, got ""`}},
 		{"bounds", "limiter: {max_keys: 2G}\ncluster:\n  deadline: 1us\n  label: ''\n", []string{
 			"1: limiter.max_keys: must be 1 to 1000000000",

@@ -92,11 +92,15 @@ func TestEverySetting(t *testing.T) {
 	want := &Config{
 		Node: Node{Name: "n1"},
 		HTTP: HTTP{
-			Listen:      ":8080",
-			AdminListen: "127.0.0.1:8081",
-			Headers:     []string{"ietf", "x"},
-			RetryAfter:  "date",
-			AuthTokens:  []string{"0123456789abcdef", "fedcba9876543210=="},
+			Listen:         ":8080",
+			AdminListen:    "127.0.0.1:8081",
+			Headers:        []string{"ietf", "x"},
+			RetryAfter:     "date",
+			TrustedProxies: []string{"10.0.0.0/8", "2001:db8::1"},
+			ClientIPHeader: "forwarded",
+			IPv4Prefix:     24,
+			IPv6Prefix:     56,
+			AuthTokens:     []string{"0123456789abcdef", "fedcba9876543210=="},
 		},
 		Cluster: Cluster{
 			Gossip:      "10.0.0.1:7481",

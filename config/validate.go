@@ -84,6 +84,7 @@ func (v *validator) headers() {
 
 func (v *validator) http() {
 	v.headers()
+	v.clients()
 	tls := v.HTTP.TLS
 	switch {
 	case tls.Cert == "" && tls.Key != "":

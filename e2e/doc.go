@@ -2,5 +2,6 @@
 // real gossip, asked over HTTP, killed with signals.
 //
 // The tests need nothing but Go, and run with the others; -short leaves them
-// out. Those in the folder long take minutes and run on their own.
+// out. Those of servers that are not installed (nginx, Caddy, HAProxy) are
+// skipped, unless the environment has CI=true. Those in the folder long take minutes and run on their own.
 package e2e

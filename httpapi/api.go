@@ -27,6 +27,10 @@ type Node interface {
 type Options struct {
 	// Node decides. Required.
 	Node Node
+	// Client finds who is behind a request to /gateway. Its prefixes make the
+	// keys of the addresses in checks too. Nil: nobody's word on a client's
+	// address counts but the connection's.
+	Client *ClientAddress
 	// Cluster answers GET /v1/cluster. policyName and key are both empty, or
 	// name a key whose owner is wanted; an unknown policy or a bad key is a
 	// policy.ErrInput. Nil: the endpoint does not exist.
@@ -54,6 +58,7 @@ type Options struct {
 // API serves one node. It is immutable and safe for concurrent use.
 type API struct {
 	node    Node
+	client  *ClientAddress
 	cluster func(policyName, key string) (ClusterStatus, error)
 	explain func(r policy.Request) []policy.Explanation
 	ready   func() Readiness
@@ -67,6 +72,7 @@ type API struct {
 func New(o Options) *API {
 	a := &API{
 		node:    o.Node,
+		client:  o.Client,
 		cluster: o.Cluster,
 		explain: o.Explain,
 		ready:   o.Ready,
@@ -74,6 +80,9 @@ func New(o Options) *API {
 		fields:  newFieldWriter(o.Fields, o.Node.Policies),
 		guard:   newGuard(o.Tokens, o.OpenAdmin),
 		log:     o.Logger,
+	}
+	if a.client == nil {
+		a.client = &ClientAddress{header: xForwardedFor, prefixes: defaultPrefixes}
 	}
 	if a.ready == nil {
 		a.ready = func() Readiness { return Readiness{Ready: true} }

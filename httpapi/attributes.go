@@ -14,6 +14,7 @@ import (
 type attributes struct {
 	method, host, path      string
 	addr                    netip.Addr
+	prefixes                prefixBits
 	query, headers, cookies map[string]string // headers by their canonical names
 	others                  map[string]string // members without a meaning of their own
 }
@@ -24,7 +25,7 @@ func (a *attributes) Method() string            { return a.method }
 func (a *attributes) Host() string              { return a.host }
 func (a *attributes) Path() string              { return a.path }
 func (a *attributes) Addr() netip.Addr          { return a.addr }
-func (a *attributes) IPKey() string             { return addressKey(a.addr, defaultIPv4Bits, defaultIPv6Bits) }
+func (a *attributes) IPKey() string             { return a.prefixes.key(a.addr) }
 func (a *attributes) Header(name string) string { return a.headers[name] }
 func (a *attributes) Cookie(name string) string { return a.cookies[name] }
 func (a *attributes) Query(name string) string  { return a.query[name] }
@@ -32,7 +33,7 @@ func (a *attributes) Attr(name string) string   { return a.others[name] }
 
 // attributes reads what a check says of its request.
 func (r *reader) attributes() (*attributes, error) {
-	a := &attributes{others: make(map[string]string)}
+	a := &attributes{others: make(map[string]string), prefixes: defaultPrefixes}
 	err := r.members(func(name string) (err error) {
 		switch name {
 		case "ip":

@@ -28,6 +28,7 @@ func (a *API) checkBatch(w http.ResponseWriter, r *http.Request) {
 	requests := make([]policy.Request, 0, len(items))
 	for i := range items {
 		if items[i].err == nil {
+			items[i].prefix(a.client.prefixes)
 			requests = append(requests, items[i].Request)
 		}
 	}

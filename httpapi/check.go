@@ -28,6 +28,7 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request, explain bool) {
 		writeProblem(w, problemOf(err))
 		return
 	}
+	c.prefix(a.client.prefixes)
 	var explained []byte
 	if explain {
 		if explained, err = a.explanation(&c.Request); err != nil {

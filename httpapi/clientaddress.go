@@ -9,9 +9,12 @@ import (
 // unknownKey is the key of requests without an address.
 const unknownKey = "unknown"
 
-// How many bits of an address make its key where nothing else is said: one
-// address, and the smallest network that a customer is given.
-const defaultIPv4Bits, defaultIPv6Bits = 32, 64
+// prefixBits are how many bits of an address make its key.
+type prefixBits struct{ ipv4, ipv6 int }
+
+// defaultPrefixes are one address, and the smallest network that a customer is
+// given.
+var defaultPrefixes = prefixBits{ipv4: 32, ipv6: 64}
 
 // ClientAddress finds the address of the client behind a request: the peer's,
 // unless the peer is a trusted proxy that names another one in the header
@@ -25,10 +28,10 @@ const defaultIPv4Bits, defaultIPv6Bits = 32, 64
 // before it. An IPv4 address mapped into IPv6 is that IPv4 address, and ports
 // and zones are dropped.
 type ClientAddress struct {
-	trusted            []netip.Prefix
-	header             forwardingHeader
-	ipv4Bits, ipv6Bits int
-	unknown            atomic.Uint64
+	trusted  []netip.Prefix
+	header   forwardingHeader
+	prefixes prefixBits
+	unknown  atomic.Uint64
 }
 
 // Of returns the address of the client, without zone and never IPv4 mapped
@@ -47,22 +50,28 @@ func (c *ClientAddress) Of(r *http.Request) (addr netip.Addr, ok bool) {
 // whoever has an IPv6 address has the rest of its network too; or "unknown"
 // for all requests without an address, which then share a limit.
 func (c *ClientAddress) Key(r *http.Request) string {
+	_, key := c.identify(r)
+	return key
+}
+
+// identify is Of and Key together. Without an address addr is the zero Addr.
+func (c *ClientAddress) identify(r *http.Request) (addr netip.Addr, key string) {
 	addr, ok := c.Of(r)
 	if !ok {
 		c.unknown.Add(1)
-		return unknownKey
+		return netip.Addr{}, unknownKey
 	}
-	return addressKey(addr, c.ipv4Bits, c.ipv6Bits)
+	return addr, c.prefixes.key(addr)
 }
 
-// addressKey is the key of an address, which is not IPv4 mapped into IPv6.
-func addressKey(addr netip.Addr, ipv4Bits, ipv6Bits int) string {
-	bits := ipv6Bits
+// key is the key of an address, which is not IPv4 mapped into IPv6.
+func (p prefixBits) key(addr netip.Addr) string {
+	bits := p.ipv6
 	switch {
 	case !addr.IsValid():
 		return unknownKey
 	case addr.Is4():
-		bits = ipv4Bits
+		bits = p.ipv4
 	}
 	return netip.PrefixFrom(addr, bits).Masked().String()
 }

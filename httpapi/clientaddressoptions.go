@@ -34,7 +34,7 @@ type ClientAddressOptions struct {
 func NewClientAddress(o ClientAddressOptions) (*ClientAddress, error) {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-	c := &ClientAddress{ipv4Bits: defaultIPv4Bits, ipv6Bits: defaultIPv6Bits}
+	c := &ClientAddress{prefixes: defaultPrefixes}
 	if len(o.TrustedProxies) == 0 {
 		fault("TrustedProxies: must be stated: the addresses or CIDRs of the proxies in front, or %q where clients connect directly", NoProxies)
 	}
@@ -65,8 +65,8 @@ func NewClientAddress(o ClientAddressOptions) (*ClientAddress, error) {
 		bits, most int
 		used       *int
 	}{
-		{"IPv4Prefix", o.IPv4Prefix, 32, &c.ipv4Bits},
-		{"IPv6Prefix", o.IPv6Prefix, 128, &c.ipv6Bits},
+		{"IPv4Prefix", o.IPv4Prefix, 32, &c.prefixes.ipv4},
+		{"IPv6Prefix", o.IPv6Prefix, 128, &c.prefixes.ipv6},
 	} {
 		switch {
 		case p.bits < 0 || p.bits > p.most:

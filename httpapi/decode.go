@@ -25,6 +25,13 @@ type checkRequest struct {
 	free bool
 }
 
+// prefix makes the key of the address that c tells of, if it does.
+func (c *checkRequest) prefix(by prefixBits) {
+	if told, ok := c.Attributes.(*attributes); ok {
+		told.prefixes = by
+	}
+}
+
 // decodeCheck reads the body of a check. It judges form; what the values
 // mean, and whether a field is missing, is judged when the policy is looked
 // up.

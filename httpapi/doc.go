@@ -9,6 +9,8 @@
 // gives the status (200, that of the policy's denials, or 503), the RateLimit fields of the dialects
 // that are on, Retry-After ([Fields] says in which form), and the body, which
 // is appended to pooled memory too. A batch is the same for each of its items.
+// ANY /gateway asks the same for reverse proxies: the request in question is
+// put together from the head of theirs, and the status alone is the answer.
 // The other endpoints look at counters, reset them, and show policies,
 // cluster, health and metrics.
 //

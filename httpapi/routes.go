@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// anyMethod is the method of routes that answer every one.
+const anyMethod = "ANY"
+
 // route is one endpoint.
 type route struct {
 	method string
@@ -20,6 +23,8 @@ type route struct {
 
 func (a *API) routes() []route {
 	routes := []route{
+		{anyMethod, gatewayPath, "decide for a gateway about a request of its client: 200, or the denial; ?deny_status=403 for nginx", false, a.gateway, nil},
+		{anyMethod, gatewayPath + "/*", "as /gateway, with the path and query of the client's request in place of *", false, a.gateway, nil},
 		{http.MethodPost, "/v1/check", `decide and charge, such as {"policy":"default","key":"user:42"}; ?explain=1 says which policies apply to attributes, and why (administration)`, false, a.check, a.explainedCheck},
 		{http.MethodPost, "/v1/check/batch", `decide up to 1,000: {"checks":[...]}`, false, a.checkBatch, nil},
 		{http.MethodGet, keyPath, "the counters of a key, without charging", false, a.peekKey, nil},
@@ -79,6 +84,9 @@ func (a *API) mux(serve func(route) http.HandlerFunc) http.Handler {
 	routes = append(routes, route{http.MethodGet, "/{$}", "", false, index(routes), nil})
 	methods := make(map[string][]string)
 	for _, r := range routes {
+		if r.method == anyMethod {
+			continue // is served before the mux
+		}
 		mux.HandleFunc(r.method+" "+r.path, serve(r))
 		methods[r.path] = append(methods[r.path], r.method)
 		if r.method == http.MethodGet { // the mux answers HEAD with it
@@ -90,7 +98,7 @@ func (a *API) mux(serve func(route) http.HandlerFunc) http.Handler {
 	}
 	mux.HandleFunc("/v1/keys/{policy}", noSuchPath) // and no redirect to the empty key
 	mux.HandleFunc("/", noSuchPath)
-	return cleanPathsOnly(mux)
+	return a.gatewayFirst(cleanPathsOnly(mux))
 }
 
 func noSuchPath(w http.ResponseWriter, _ *http.Request) {

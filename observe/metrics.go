@@ -26,6 +26,9 @@ type Options struct {
 	Members func() map[string]int
 	// Keys returns the number of counters held. Nil: there is no such metric.
 	Keys func() int
+	// WithoutAddress returns how many requests had no address of a client; it
+	// only grows. Nil: there is no such metric. It is called on each scrape.
+	WithoutAddress func() uint64
 	// Reload returns how the last reload of the configuration went. Nil:
 	// there are no such metrics. It is called on each scrape.
 	Reload func() Reload
@@ -66,6 +69,12 @@ func New(o Options) *Metrics {
 			Name: "murmurate_keys",
 			Help: "Counters that this node holds in memory, its own and those of its local shares.",
 		}, func() float64 { return float64(o.Keys()) }))
+	}
+	if o.WithoutAddress != nil {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "murmurate_requests_without_address_total",
+			Help: "Requests of gateways whose client has no address, such as one on a Unix socket; they share a key.",
+		}, func() float64 { return float64(o.WithoutAddress()) }))
 	}
 	if o.Reload != nil {
 		m.registry.MustRegister(reload(o.Reload))

@@ -45,6 +45,10 @@ func startDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger) (_ *
 	if err != nil {
 		return nil, err
 	}
+	client, err := clientAddress(&cfg.HTTP)
+	if err != nil {
+		return nil, err
+	}
 	options, err := nodeOptions(cfg, log)
 	if err != nil {
 		return nil, err
@@ -64,13 +68,14 @@ func startDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger) (_ *
 			return nil, err
 		}
 	}
-	node, metrics, err := startObserved(ctx, options, d.reloads.metric)
+	node, metrics, err := startObserved(ctx, options, observe.Options{Reload: d.reloads.metric, WithoutAddress: client.Unknown})
 	if err != nil {
 		return nil, err
 	}
 	d.node, d.metrics = node, metrics
 	api := httpapi.New(httpapi.Options{
 		Node:      node,
+		Client:    client,
 		Cluster:   clusterOf(node),
 		Explain:   node.Explain,
 		Ready:     d.readiness,

@@ -98,6 +98,35 @@ func TestTokensCloseAdministrationOnLoopback(t *testing.T) {
 	}
 }
 
+func TestConfiguredClients(t *testing.T) {
+	t.Parallel()
+	d := startTestDaemon(t, "  trusted_proxies: [127.0.0.1]\n  client_ip_header: forwarded\n  ipv4_prefix: 24\n")
+	client := newTestClient(t, nil)
+	for _, step := range []struct{ forwarded, remaining string }{
+		{"for=203.0.113.1", "99"},
+		{"for=203.0.113.2", "98"},
+		{"for=198.51.100.1", "99"},
+		{"", "99"},
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.url()+"/gateway", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("X-Forwarded-For", "192.0.2.1") // which is not the field configured
+		request.Header.Set("Forwarded", step.forwarded)
+		response, err := client.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := response.Body.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := response.Header.Get("RateLimit-Remaining"); response.StatusCode != http.StatusOK || got != step.remaining {
+			t.Errorf("%q: status %d, %s remaining, want %s", step.forwarded, response.StatusCode, got, step.remaining)
+		}
+	}
+}
+
 // What the configuration accepts, the API knows.
 func TestConfiguredHeaders(t *testing.T) {
 	t.Parallel()

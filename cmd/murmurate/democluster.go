@@ -10,6 +10,7 @@ import (
 	"github.com/murmurate/murmurate"
 	"github.com/murmurate/murmurate/config"
 	"github.com/murmurate/murmurate/httpapi"
+	"github.com/murmurate/murmurate/observe"
 )
 
 const (
@@ -55,7 +56,7 @@ func (c *demoCluster) add(ctx context.Context, l *listener) (err error) {
 	if len(c.members) > 0 {
 		options.Join = []string{c.members[0].node.GossipAddr().String()}
 	}
-	node, metrics, err := startObserved(ctx, options, nil)
+	node, metrics, err := startObserved(ctx, options, observe.Options{})
 	if err != nil {
 		return err
 	}

@@ -8,18 +8,16 @@ import (
 	"github.com/murmurate/murmurate/observe"
 )
 
-// startObserved starts a node with metrics of its own. Without a configuration
-// to reload, reload is nil.
-func startObserved(ctx context.Context, o murmurate.Options, reload func() observe.Reload) (*murmurate.Node, *observe.Metrics, error) {
+// startObserved starts a node with metrics of its own: those that the node is
+// the source of, and those that m has already.
+func startObserved(ctx context.Context, o murmurate.Options, m observe.Options) (*murmurate.Node, *observe.Metrics, error) {
 	var node *murmurate.Node // read when somebody scrapes, which is after the start
-	metrics := observe.New(observe.Options{
-		Version:  murmurate.Version(),
-		Policies: o.Policies.Names(),
-		Forwards: forwards(),
-		Members:  func() map[string]int { return byState(node.Members()) },
-		Keys:     func() int { return node.Keys() },
-		Reload:   reload,
-	})
+	m.Version = murmurate.Version()
+	m.Policies = o.Policies.Names()
+	m.Forwards = forwards()
+	m.Members = func() map[string]int { return byState(node.Members()) }
+	m.Keys = func() int { return node.Keys() }
+	metrics := observe.New(m)
 	o.Observer = metrics
 	node, err := murmurate.Start(ctx, o)
 	return node, metrics, err

@@ -73,6 +73,20 @@ func headerFields(c *config.HTTP) httpapi.Fields {
 	return f
 }
 
+// clientAddress finds who is behind a request, as configured.
+func clientAddress(c *config.HTTP) (*httpapi.ClientAddress, error) {
+	trusted := c.TrustedProxies
+	if len(trusted) == 0 {
+		trusted = []string{httpapi.NoProxies}
+	}
+	return httpapi.NewClientAddress(httpapi.ClientAddressOptions{
+		TrustedProxies: trusted,
+		Header:         c.ClientIPHeader,
+		IPv4Prefix:     c.IPv4Prefix,
+		IPv6Prefix:     c.IPv6Prefix,
+	})
+}
+
 // isLoopback reports whether only this host reaches addr.
 func isLoopback(addr net.Addr) bool {
 	tcp, ok := addr.(*net.TCPAddr)

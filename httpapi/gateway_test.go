@@ -1,0 +1,236 @@
+package httpapi
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/murmurate/murmurate/limiter"
+	"github.com/murmurate/murmurate/policy"
+)
+
+// denied is a node that denies whatever its policies are asked, for 7 s.
+func denied(t *testing.T, p policy.Policy) *fakeNode {
+	n := newFake(t, p)
+	for range p.Limits {
+		n.results = append(n.results, limiter.Result{Limit: 20, RetryAfter: 6500 * time.Millisecond, NextUnit: 6500 * time.Millisecond})
+	}
+	return n
+}
+
+// byMode is a node whose failure mode answers.
+func byMode(t *testing.T, mode policy.Unreachable, result limiter.Result) *fakeNode {
+	n := newFake(t, policy.Policy{Name: "api", Limits: bucket("", 5), OnUnreachable: mode})
+	n.results, n.err = []limiter.Result{result}, errors.New("out of reach")
+	return n
+}
+
+func bucket(name string, count int64) []limiter.Limit {
+	return []limiter.Limit{{Name: name, Algorithm: limiter.TokenBucket, Count: count, Period: time.Second}}
+}
+
+func TestGatewayAnswers(t *testing.T) {
+	t.Parallel()
+	paid := policy.Policy{Name: "api", Limits: bucket("", 5), DenyStatus: http.StatusPaymentRequired}
+	exempt := policy.Policy{Name: "api", Limits: bucket("", 5), Exempt: []policy.Exemption{{Match: policy.Match{Path: "/free"}}}}
+	for _, c := range []struct {
+		why, target        string
+		node               *fakeNode
+		status             int
+		rateLimit          string // of RateLimit; empty: absent
+		retryAfter, marked string // Retry-After and X-RateLimit-Status
+		kind               string // of the problem, its end; empty: there is none
+	}{
+		{"allowed", "/gateway", newFake(t, policy.Policy{Name: "api", Limits: bucket("", 5)}), 200, `"api";r=4;t=1`, "", "", ""},
+		{"exempt", "/gateway/free", newFake(t, exempt), 200, "", "", "", ""},
+		{"denied", "/gateway", denied(t, policy.Policy{Name: "api", Limits: bucket("", 5)}), 429, `"api";r=0;t=7`, "7", "", "#quota-exceeded"},
+		{"denied below", "/gateway/x/y", denied(t, policy.Policy{Name: "api", Limits: bucket("", 5)}), 429, `"api";r=0;t=7`, "7", "", "#quota-exceeded"},
+		{"denied for nginx", "/gateway?deny_status=403", denied(t, policy.Policy{Name: "api", Limits: bucket("", 5)}), 403, `"api";r=0;t=7`, "7", "429", "#quota-exceeded"},
+		{"the client has no say", "/gateway/?deny_status=403", denied(t, policy.Policy{Name: "api", Limits: bucket("", 5)}), 429, `"api";r=0;t=7`, "7", "", "#quota-exceeded"},
+		{"another status", "/gateway", denied(t, paid), 402, `"api";r=0;t=7`, "7", "", "#quota-exceeded"},
+		{"another status for nginx", "/gateway?deny_status=403", denied(t, paid), 403, `"api";r=0;t=7`, "7", "402", "#quota-exceeded"},
+		{"shadow", "/gateway", denied(t, policy.Policy{Name: "api", Limits: bucket("", 5), Shadow: true}), 200, `"api";r=0;t=7`, "", "", ""},
+		{"open", "/gateway", byMode(t, policy.Allow, limiter.Result{Allowed: true, Source: limiter.SourceFailOpen}), 200, "", "", "degraded", ""},
+		{"share", "/gateway", byMode(t, policy.Local, limiter.Result{Allowed: true, Source: limiter.SourceShare, Remaining: 1, NextUnit: 1}), 200, `"api";r=1;t=1`, "", "degraded", ""},
+		{"share used up", "/gateway", byMode(t, policy.Local, limiter.Result{Source: limiter.SourceShare, RetryAfter: 1, NextUnit: 1}), 429, `"api";r=0;t=1`, "1", "", "#temporary-reduced-capacity"},
+		{"closed", "/gateway", byMode(t, policy.Deny, limiter.Result{Source: limiter.SourceFailClosed, RetryAfter: 1}), 503, "", "1", "", "#temporary-reduced-capacity"},
+		{"closed for nginx", "/gateway?deny_status=403", byMode(t, policy.Deny, limiter.Result{Source: limiter.SourceFailClosed, RetryAfter: 1}), 503, "", "1", "", "#temporary-reduced-capacity"},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			t.Parallel()
+			h := New(Options{Node: c.node, Fields: bothDialects}).Public()
+			for _, method := range []string{"GET", "HEAD", "POST", "DELETE", "OPTIONS", "PROPFIND"} {
+				w := serve(h, method, c.target, "ignored", "Cookie", "a=b")
+				want := map[string]string{
+					"RateLimit": c.rateLimit, "Retry-After": c.retryAfter, "X-RateLimit-Status": c.marked,
+					"Cache-Control": "no-store", "Location": "", "Set-Cookie": "",
+				}
+				for name, value := range want {
+					if got := strings.Join(w.Header().Values(name), "; "); got != value {
+						t.Errorf("%s: %s is %q, want %q", method, name, got, value)
+					}
+				}
+				if w.Code != c.status {
+					t.Errorf("%s: status %d, want %d", method, w.Code, c.status)
+				}
+				if c.kind == "" || method == "HEAD" {
+					if w.Body.Len() > 0 {
+						t.Errorf("%s: body %q", method, w.Body)
+					}
+					continue
+				}
+				p := decoded[problem](t, w)
+				if w.Header().Get("Content-Type") != "application/problem+json" || !strings.HasSuffix(p.Type, c.kind) || p.Status != c.status || len(p.Violated) != 1 {
+					t.Errorf("%s: %q %+v", method, w.Header().Get("Content-Type"), p)
+				}
+			}
+		})
+	}
+}
+
+func TestGatewayRefuses(t *testing.T) {
+	t.Parallel()
+	keyed := policy.Policy{Name: "api", Key: []string{"header:X-Api-Key", "path"}, Limits: bucket("", 5)}
+	long := strings.Repeat("k", policy.MaxKeyBytes+1)
+	for _, c := range []struct {
+		why, target string
+		header      []string
+		field       string
+	}{
+		{"long key", "/gateway", []string{"X-Api-Key", long}, "key"},
+		{"long key for nginx", "/gateway?deny_status=403", []string{"X-Api-Key", long}, "key"},
+		{"long path", "/gateway", []string{"X-Forwarded-Uri", "/" + long}, "key"},
+		{"other status", "/gateway?deny_status=200", nil, "deny_status"},
+		{"no status", "/gateway?deny_status=", nil, "deny_status"},
+		{"two", "/gateway?deny_status=403&deny_status=403", nil, "deny_status"},
+	} {
+		n := newFake(t, keyed)
+		w := serve(New(Options{Node: n}).Handler(), "POST", c.target, "", c.header...)
+		wantProblem(t, w, http.StatusBadRequest, c.field, "must be")
+		if len(n.asked) != 0 || strings.Contains(w.Body.String(), long) {
+			t.Errorf("%s: asked %d, body %q", c.why, len(n.asked), w.Body)
+		}
+	}
+}
+
+// Nothing that looks like /gateway is.
+func TestGatewayPaths(t *testing.T) {
+	t.Parallel()
+	h := New(Options{Node: newFake(t, policy.Policy{Name: "api", Limits: bucket("", 5)})}).Handler()
+	for path, status := range map[string]int{
+		"/gateway//": 200, "/gateway/../v1/policies": 200, "/gateway/.": 200, "/gateway/%2e%2e": 200,
+		"/gateways": 404, "/gatewa": 404, "/v1/gateway": 404, "//gateway": 400, "/x/../gateway": 400,
+	} {
+		if w := serve(h, "GET", path, ""); w.Code != status {
+			t.Errorf("%s: status %d, want %d", path, w.Code, status)
+		}
+	}
+}
+
+func TestGatewayKeys(t *testing.T) {
+	t.Parallel()
+	client, err := NewClientAddress(ClientAddressOptions{TrustedProxies: []string{"192.0.2.1"}, IPv4Prefix: 24})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := newFake(t)
+	h := New(Options{Node: n, Client: client}).Handler()
+	for _, c := range []struct{ forwardedFor, want string }{
+		{"", "ip=192.0.2.0/24"},
+		{"203.0.113.9", "ip=203.0.113.0/24"},
+		{"198.51.100.7, 203.0.113.9", "ip=203.0.113.0/24"}, // the first is the client's invention
+		{"2001:db8:1:2:3::4", "ip=2001:db8:1:2::/64"},
+	} {
+		n.asked = nil
+		serve(h, "GET", "/gateway", "", "X-Forwarded-For", c.forwardedFor)
+		if len(n.asked) != 1 {
+			t.Fatalf("asked %d times", len(n.asked))
+		}
+		applied, err := n.set.Apply(nil, &n.asked[0], policy.MatchOptions{})
+		if err != nil || len(applied) != 1 || applied[0].Key != c.want {
+			t.Errorf("for %q: %+v, %v, want %q", c.forwardedFor, applied, err, c.want)
+		}
+	}
+	// A connection without an address is one client, and counted once a request.
+	r := httptest.NewRequest(http.MethodGet, "/gateway", nil)
+	r.RemoteAddr = "@"
+	h.ServeHTTP(httptest.NewRecorder(), r)
+	if got := client.Unknown(); got != 1 {
+		t.Errorf("%d requests without address, want 1", got)
+	}
+}
+
+// The prefixes hold for addresses that checks tell of too.
+func TestPrefixesOfChecks(t *testing.T) {
+	t.Parallel()
+	client, err := NewClientAddress(ClientAddressOptions{TrustedProxies: []string{NoProxies}, IPv4Prefix: 24, IPv6Prefix: 48})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := newFake(t, policy.Policy{Name: "api", Key: []string{"ip"}, Limits: bucket("", 5)})
+	h := New(Options{Node: n, Client: client}).Handler()
+	serve(h, "POST", "/v1/check", `{"attributes":{"ip":"203.0.113.9"}}`)
+	serve(h, "POST", "/v1/check/batch", `{"checks":[{"attributes":{"ip":"2001:db8:1:2::3"}}]}`)
+	if len(n.asked) != 2 {
+		t.Fatalf("asked %d times", len(n.asked))
+	}
+	for i, want := range []string{"203.0.113.0/24", "2001:db8:1::/48"} {
+		if got := n.asked[i].Attributes.IPKey(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// waitingNode waits for its owner as long as it may.
+type waitingNode struct{ *fakeNode }
+
+func (n waitingNode) Check(ctx context.Context, r policy.Request) (policy.Decision, error) {
+	<-ctx.Done()
+	return n.fakeNode.Check(ctx, r)
+}
+
+func TestGatewayDoesNotWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n := waitingNode{byMode(t, policy.Allow, limiter.Result{Allowed: true, Source: limiter.SourceFailOpen})}
+		began := time.Now()
+		w := serve(New(Options{Node: n}).Handler(), "GET", "/gateway", "")
+		if waited := time.Since(began); w.Code != 200 || waited != gatewayBound {
+			t.Errorf("status %d after %v", w.Code, waited)
+		}
+	})
+}
+
+// scenario 48: a slow client's body made the limiter wait.
+func TestGatewayDoesNotWaitForABody(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(New(Options{Node: newFake(t)}).Handler())
+	defer s.Close()
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, "POST /gateway HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatalf("no answer before the body: %v", err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK || answer.ContentLength != 0 || answer.Header.Get("Content-Type") != "" {
+		t.Errorf("status %d, %d bytes of %q", answer.StatusCode, answer.ContentLength, answer.Header.Get("Content-Type"))
+	}
+}
