@@ -88,7 +88,7 @@ func (n *Node) Reset(ctx context.Context, policyName, key string) (policy.Decisi
 
 func (n *Node) do(ctx context.Context, op limiter.Op, r *policy.Request) (policy.Decision, error) {
 	s := scratches.Get().(*scratch)
-	defer scratches.Put(s)
+	defer s.release()
 	applied, err := n.Policies().Apply(s.applied[:0], r, policy.MatchOptions{})
 	s.applied = applied
 	if err != nil {
@@ -111,6 +111,12 @@ func (n *Node) do(ctx context.Context, op limiter.Op, r *policy.Request) (policy
 		n.observe(r, a, &d)
 	}
 	return d, err
+}
+
+// release gives s back, without the keys that it held.
+func (s *scratch) release() {
+	clear(s.applied)
+	scratches.Put(s)
 }
 
 // prepare makes s the call that a stands for.

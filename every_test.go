@@ -68,7 +68,7 @@ func TestPoliciesOfARequestChargeAllOrNone(t *testing.T) {
 	testcluster.Run(t, 3, func(t *testing.T, c *testcluster.Cluster) {
 		nodes := c.Nodes()
 		apart := 0
-		for round := range 30 {
+		for round := range 100 {
 			shop := fmt.Sprintf("/shop/%d", round)
 			if _, err := nodes[0].Reset(t.Context(), "site", "any"); err != nil {
 				t.Fatal(err)

@@ -2,14 +2,15 @@ package config
 
 import (
 	"fmt"
-	"net/netip"
+
+	"github.com/murmurate/murmurate/policy"
 )
 
 // clients judges how the address of a client is found.
 func (v *validator) clients() {
 	h := &v.HTTP
 	for i, written := range h.TrustedProxies {
-		if err := checkNetwork(written); err != nil {
+		if _, err := policy.ParseAddressRange(written); err != nil {
 			v.report(fmt.Sprintf("http.trusted_proxies[%d]", i), "%v", err)
 		}
 	}
@@ -25,19 +26,4 @@ func (v *validator) clients() {
 			v.report(p.path, "must be 1 to %d, got %d", p.most, p.bits)
 		}
 	}
-}
-
-// checkNetwork returns an error unless written is an address or a CIDR.
-func checkNetwork(written string) error {
-	if addr, err := netip.ParseAddr(written); err == nil && addr.Zone() == "" {
-		return nil
-	}
-	p, err := netip.ParsePrefix(written)
-	if err != nil {
-		return fmt.Errorf("must be an address without zone, or a CIDR such as 10.0.0.0/8, got %q", printable(written))
-	}
-	if p != p.Masked() {
-		return fmt.Errorf("%s is not where its range begins: write %s for the range, or %s for the one address", p, p.Masked(), p.Addr())
-	}
-	return nil
 }

@@ -3,8 +3,9 @@ package httpapi
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 	"strings"
+
+	"github.com/murmurate/murmurate/policy"
 )
 
 // NoProxies is the only one of TrustedProxies where there are none: clients
@@ -45,7 +46,7 @@ func NewClientAddress(o ClientAddressOptions) (*ClientAddress, error) {
 			}
 			continue
 		}
-		p, err := parseTrusted(written)
+		p, err := policy.ParseAddressRange(written)
 		if err != nil {
 			fault("TrustedProxies[%d]: %w", i, err)
 			continue
@@ -79,24 +80,4 @@ func NewClientAddress(o ClientAddressOptions) (*ClientAddress, error) {
 		return nil, errors.Join(faults...)
 	}
 	return c, nil
-}
-
-// parseTrusted reads an address or a CIDR. A range of IPv4 addresses mapped
-// into IPv6 becomes that of the IPv4 addresses, as the addresses do.
-func parseTrusted(written string) (netip.Prefix, error) {
-	if addr, err := netip.ParseAddr(written); err == nil && addr.Zone() == "" {
-		addr = addr.Unmap()
-		return netip.PrefixFrom(addr, addr.BitLen()), nil
-	}
-	p, err := netip.ParsePrefix(written)
-	if err != nil {
-		return p, fmt.Errorf("must be an address without zone, or a CIDR such as 10.0.0.0/8, got %q", written)
-	}
-	if p != p.Masked() {
-		return p, fmt.Errorf("%s is not where its range begins: write %s for the range, or %s for the one address", p, p.Masked(), p.Addr())
-	}
-	if p.Addr().Is4In6() {
-		return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96), nil
-	}
-	return p, nil
 }

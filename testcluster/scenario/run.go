@@ -225,6 +225,16 @@ func names(members []*member) []string {
 	return list
 }
 
+// asked is what calls by the named policy through v go by, and to.
+func (r *run) asked(policyName string, v via) (*policy.Policy, []*member, error) {
+	p, err := r.policy(policyName)
+	if err != nil {
+		return nil, nil, err
+	}
+	nodes, err := r.candidates(v)
+	return p, nodes, err
+}
+
 // candidates are the members that v names and that can be asked.
 func (r *run) candidates(v via) ([]*member, error) {
 	r.mu.Lock()

@@ -43,11 +43,7 @@ func parsePeek(w *words) step { return &single{parseTarget(w, true), limiter.Pee
 func parseReset(w *words) step { return &single{parseTarget(w, false), limiter.Reset} }
 
 func (s *single) run(r *run) (answer, error) {
-	p, err := r.policy(s.policy)
-	if err != nil {
-		return nil, err
-	}
-	nodes, err := r.candidates(s.via)
+	p, nodes, err := r.asked(s.policy, s.via)
 	if err != nil {
 		return nil, err
 	}
@@ -112,11 +108,7 @@ func (t *take) run(r *run) (answer, error) {
 	if t.times == 1 {
 		return t.single.run(r)
 	}
-	p, err := r.policy(t.policy)
-	if err != nil {
-		return nil, err
-	}
-	nodes, err := r.candidates(t.via)
+	p, nodes, err := r.asked(t.policy, t.via)
 	if err != nil {
 		return nil, err
 	}
@@ -141,11 +133,7 @@ func parseSame(w *words) step {
 }
 
 func (s *same) run(r *run) (answer, error) {
-	p, err := r.policy(s.policy)
-	if err != nil {
-		return nil, err
-	}
-	nodes, err := r.candidates(s.via)
+	p, nodes, err := r.asked(s.policy, s.via)
 	if err != nil {
 		return nil, err
 	}
@@ -182,11 +170,7 @@ func parseBatch(w *words) step {
 }
 
 func (b *batch) run(r *run) (answer, error) {
-	p, err := r.policy(b.policy)
-	if err != nil {
-		return nil, err
-	}
-	nodes, err := r.candidates(b.via)
+	p, nodes, err := r.asked(b.policy, b.via)
 	if err != nil {
 		return nil, err
 	}
