@@ -56,30 +56,31 @@ func see(a Attributes) view {
 	}
 }
 
-// value is what the request has at s, without space around it.
+// value is what the request has at s.
 func (v *view) value(s *source) string {
-	var value string
 	switch s.kind {
 	case KeyIP:
-		value = v.IPKey()
+		return v.IPKey()
 	case KeyHeader:
-		value = v.Header(s.lookup)
+		// The space around a field's value is none of it (RFC 9110, section
+		// 5.5). HTTP/1 has taken it away, HTTP/2 may not have.
+		return strings.Trim(v.Header(s.lookup), " \t")
 	case KeyCookie:
-		value = v.Cookie(s.name)
+		return v.Cookie(s.name)
 	case KeyQuery:
-		value = v.Query(s.name)
+		return v.Query(s.name)
 	case KeyAttr:
-		value = v.Attr(s.name)
+		return v.Attr(s.name)
 	case KeyMethod:
-		value = v.method
+		return v.method
 	case KeyHost:
-		value = v.host
+		return v.host
 	case KeyPath:
 		if s.name == "" {
 			return v.path
 		}
 		return v.captures[s.capture]
 	default: // global has no value
+		return ""
 	}
-	return strings.Trim(value, " \t") // HTTP/1 has done so with fields, HTTP/2 may not have
 }

@@ -49,10 +49,13 @@ func TestMatch(t *testing.T) {
 
 		{"query", Match{Query: []Field{{"q", "a b"}}}, request{query: fields{"q": "a b"}}, ""},
 		{"query of another value", Match{Query: []Field{{"q", "a"}}}, request{query: fields{"q": "b"}}, "query: q has another value"},
+		{"query with space around it", Match{Query: []Field{{"q", "a"}}}, request{query: fields{"q": "a "}}, "query: q has another value"},
 		{"no query", Match{Query: []Field{{"q", ""}}}, request{query: fields{"Q": "a"}}, "query: there is no q"},
 
 		{"attribute", Match{Attribute: []Field{{"plan", "pro"}}}, request{attrs: fields{"plan": "pro"}}, ""},
 		{"attribute of another value", Match{Attribute: []Field{{"plan", "pro"}}}, request{attrs: fields{"plan": "free"}}, "attribute: plan has another value"},
+		{"attribute with space around it", Match{Attribute: []Field{{"plan", "pro"}}}, request{attrs: fields{"plan": " pro"}}, "attribute: plan has another value"},
+		{"attribute of space", Match{Attribute: []Field{{"plan", " "}}}, request{attrs: fields{"plan": " "}}, ""},
 		{"no attribute", Match{Attribute: []Field{{"plan", ""}}}, request{}, "attribute: there is no plan"},
 
 		{"all", Match{Host: "h", Path: "/p", Method: []string{"GET"}, Query: []Field{{"q", ""}}},

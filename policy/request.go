@@ -98,7 +98,7 @@ func CheckKey(key string) error {
 // unknown is the error of a policy that s does not hold.
 func (s *Set) unknown(name string) error {
 	if name == "" {
-		return &InputError{Field: "policy", Detail: "must name a policy, or the check must bring a limit"}
+		return &InputError{Field: "policy", Detail: "must name a policy, or the check must bring attributes that policies match, or a limit"}
 	}
 	detail := fmt.Sprintf("there is no policy %q%s", clip(name), didYouMean(name, s.Names()))
 	return &InputError{Field: "policy", Detail: detail, Unknown: true}

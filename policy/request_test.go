@@ -27,7 +27,7 @@ func TestApplyRefuses(t *testing.T) {
 		{"long key", Request{Policy: "api", Key: strings.Repeat("k", 1025)}, "key: must be at most 1024 bytes, got 1025", false},
 		{"invalid UTF-8", Request{Policy: "api", Key: "\xff"}, "key: must be valid UTF-8", false},
 		{"negative cost", Request{Policy: "api", Key: "k", Cost: -1}, "cost: must not be negative", false},
-		{"no policy", Request{Key: "k"}, "policy: must name a policy, or the check must bring a limit", false},
+		{"no policy", Request{Key: "k"}, "policy: must name a policy, or the check must bring attributes that policies match, or a limit", false},
 		{"misspelt policy", Request{Policy: "lgoin", Key: "k"}, `policy: there is no policy "lgoin" (did you mean "login"?)`, true},
 		{"other case", Request{Policy: "API", Key: "k"}, `policy: there is no policy "API" (did you mean "api"?)`, true},
 		{"unknown policy", Request{Policy: "payments", Key: "k"}, `policy: there is no policy "payments"`, true},

@@ -36,6 +36,13 @@ func (s *Set) Apply(buf []Applied, r *Request, o MatchOptions) ([]Applied, error
 	return append(buf, a), nil
 }
 
+// Validate returns an InputError if r is wrong whatever the policies say of
+// it. [Set.Apply] does so too.
+func (r *Request) Validate() error {
+	o := MatchOptions{Key: r.Key, DefaultKey: r.DefaultKey, Cost: r.Cost}
+	return o.check()
+}
+
 // keyed is a check that gives a key and says nothing of a request, so that
 // there is nothing to match, to exempt or to have a tier.
 func (r *rules) keyed(buf []Applied, o *MatchOptions) ([]Applied, error) {

@@ -65,6 +65,16 @@ func NewSet(policies ...Policy) (*Set, error) {
 // Policies returns the policies in configured order, for reading only.
 func (s *Set) Policies() []Policy { return s.policies }
 
+// Policy returns the policy of the given name with all limits named, for
+// reading only. The error is an ErrUnknownPolicy.
+func (s *Set) Policy(name string) (*Policy, error) {
+	r, ok := s.byName[name]
+	if !ok {
+		return nil, s.unknown(name)
+	}
+	return r.plans[0].policy, nil
+}
+
 // Names returns the policies' names in configured order.
 func (s *Set) Names() []string {
 	names := make([]string, len(s.policies))

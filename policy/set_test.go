@@ -94,3 +94,14 @@ func resolve(s *Set, r *Request) (*Plan, error) {
 	}
 	return applied[0].Plan, nil
 }
+
+func TestPolicyOfASet(t *testing.T) {
+	t.Parallel()
+	s := mustSet(t, Policy{Name: "lone", Limits: []limiter.Limit{perMinute("", 1)}})
+	if p, err := s.Policy("lone"); err != nil || p.Name != "lone" || p.Limits[0].Name != "lone" {
+		t.Errorf("%+v (%v)", p, err)
+	}
+	if p, err := s.Policy("lnoe"); p != nil || !errors.Is(err, ErrUnknownPolicy) || !strings.Contains(err.Error(), `"lone"`) {
+		t.Errorf("%+v (%v)", p, err)
+	}
+}
