@@ -87,6 +87,12 @@ func (n *Node) Reset(ctx context.Context, policyName, key string) (policy.Decisi
 }
 
 func (n *Node) do(ctx context.Context, op limiter.Op, r *policy.Request) (policy.Decision, error) {
+	named := byFingerprint(op, r)
+	if named {
+		if err := n.spell(r); err != nil {
+			return policy.Decision{}, err
+		}
+	}
 	s := scratches.Get().(*scratch)
 	defer s.release()
 	applied, err := n.Policies().Apply(s.applied[:0], r, policy.MatchOptions{})
@@ -100,7 +106,7 @@ func (n *Node) do(ctx context.Context, op limiter.Op, r *policy.Request) (policy
 	a := &applied[0]
 	d, uncounted := a.Uncounted()
 	if !uncounted || op == limiter.Reset {
-		s.prepare(n, op, a)
+		s.prepare(op, n.subject(a, named), a)
 		if err = n.ask(ctx, s); err != nil {
 			n.undecided(ctx, mode(a, r), err, s)
 		}
@@ -120,23 +126,11 @@ func (s *scratch) release() {
 }
 
 // prepare makes s the call that a stands for.
-func (s *scratch) prepare(n *Node, op limiter.Op, a *policy.Applied) {
+func (s *scratch) prepare(op limiter.Op, subject limiter.Subject, a *policy.Applied) {
 	s.call.Op = op
-	s.call.Subject = n.subject(op, a)
+	s.call.Subject = subject
 	s.call.Charges = a.Plan.Charges(s.call.Charges[:0], a.Cost)
 	s.results = append(s.results[:0], make([]limiter.Result, len(s.call.Charges))...)
-}
-
-// subject is whom a counts. Those who look, and those who reset, may give the
-// fingerprint that they saw instead of the key. Those who take may not: what a
-// client sends as its key would name another's counter.
-func (n *Node) subject(op limiter.Op, a *policy.Applied) limiter.Subject {
-	if op != limiter.Take {
-		if s, ok := limiter.ParseSubject(a.Key); ok {
-			return s
-		}
-	}
-	return n.identity.Subject(a.Plan.Namespace(), a.Key)
 }
 
 // mode is the failure mode in force.

@@ -13,6 +13,7 @@ import (
 // charged by all of them, or by none. The error is the first that an owner
 // did not decide for.
 func (n *Node) every(ctx context.Context, op limiter.Op, r *policy.Request, applied []policy.Applied) (policy.Decision, error) {
+	named := byFingerprint(op, r)
 	decisions := make([]policy.Decision, len(applied))
 	var counted []int // of applied
 	for i := range applied {
@@ -23,7 +24,7 @@ func (n *Node) every(ctx context.Context, op limiter.Op, r *policy.Request, appl
 			op = limiter.Peek // somebody is blocked, so nobody is charged
 		}
 	}
-	asks, parts := n.asks(op, applied, counted)
+	asks, parts := n.asks(op, applied, counted, named)
 	modes := make([]policy.Unreachable, len(counted)) // the closure must not hold r, which would then be allocated for every check
 	for j, i := range counted {
 		modes[j] = mode(&applied[i], r)
@@ -43,10 +44,10 @@ func (n *Node) every(ctx context.Context, op limiter.Op, r *policy.Request, appl
 }
 
 // asks are the calls of those of applied that are counted, in parts.
-func (n *Node) asks(op limiter.Op, applied []policy.Applied, counted []int) (asks []cluster.Ask, parts []*scratch) {
+func (n *Node) asks(op limiter.Op, applied []policy.Applied, counted []int, named bool) (asks []cluster.Ask, parts []*scratch) {
 	for _, i := range counted {
 		part := new(scratch)
-		part.prepare(n, op, &applied[i])
+		part.prepare(op, n.subject(&applied[i], named), &applied[i])
 		parts = append(parts, part)
 		asks = append(asks, cluster.Ask{Call: &part.call, Results: part.results, Shadow: applied[i].Plan.Policy().Shadow})
 	}

@@ -1,7 +1,6 @@
 package murmurate
 
 import (
-	"github.com/murmurate/murmurate/limiter"
 	"github.com/murmurate/murmurate/policy"
 )
 
@@ -9,10 +8,11 @@ import (
 // Attributes, and how. It charges nothing. What stands for a key in it is its
 // fingerprint.
 func (n *Node) Explain(r policy.Request) []policy.Explanation {
+	named := r.Peek && n.spell(&r) == nil // Check says what is wrong
 	all := n.Policies().Explain(r.Attributes, policy.MatchOptions{Key: r.Key, DefaultKey: r.DefaultKey, Cost: r.Cost})
 	for i := range all {
 		if a := &all[i].Applied; a.Key != "" {
-			a.Key = n.subject(limiter.Take, a).String()
+			a.Key = n.subject(a, named).String()
 		}
 	}
 	return all

@@ -207,37 +207,3 @@ func TestWhoLeavesIsNotAdmitted(t *testing.T) {
 		}
 	}
 }
-
-// Who looks or resets may name a counter by its fingerprint; who takes by that
-// is somebody else.
-func TestFingerprintsStandForKeys(t *testing.T) {
-	t.Parallel()
-	node := start(t, murmurate.Options{Alone: true})
-	fp, err := node.Fingerprint("default", "anna")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ask := func(what string, d policy.Decision, err error, left int64) {
-		t.Helper()
-		if err != nil || d.Remaining != left {
-			t.Errorf("%s: %v, %d left, want %d", what, err, d.Remaining, left)
-		}
-	}
-	d, err := node.AllowN(t.Context(), "default", "anna", 7)
-	ask("take", d, err, 93)
-	d, err = node.Allow(t.Context(), "default", fp)
-	ask("a take by fingerprint", d, err, 99)
-	d, err = node.Peek(t.Context(), "default", fp)
-	ask("a look", d, err, 93)
-	d, err = node.Reset(t.Context(), "default", fp)
-	ask("a reset", d, err, 100)
-	d, err = node.Peek(t.Context(), "default", "anna")
-	ask("after that", d, err, 100)
-	mine, _ := node.OwnerOf("default", "anna")
-	if theirs, err := node.OwnerOf("default", fp); err != nil || mine != theirs {
-		t.Errorf("owners %q and %q (%v)", mine, theirs, err)
-	}
-	if same, err := node.Fingerprint("default", fp); err != nil || same != fp {
-		t.Errorf("the fingerprint of %s is %s (%v)", fp, same, err)
-	}
-}

@@ -18,6 +18,7 @@ type Node struct {
 	options  Options
 	policies atomic.Pointer[policy.Set] // in force; never nil
 	identity cluster.Identity
+	spelled  atomic.Pointer[configuredKeys] // nil until somebody looks by fingerprint
 	clock    *cluster.Clock
 	owned    *limiter.Table // counters of the keys that this node owns
 	shares   *limiter.Table // what was spent while their owner was out of reach

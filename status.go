@@ -35,21 +35,35 @@ func (n *Node) Digest() uint64 { return n.view().Digest }
 // OwnerOf is the id of the node that owns key in the named policy, empty if
 // no owner is known. The error is a policy.ErrInput.
 func (n *Node) OwnerOf(policyName, key string) (string, error) {
-	applied, err := n.Policies().Apply(nil, &policy.Request{Policy: policyName, Key: key}, policy.MatchOptions{})
+	s, err := n.subjectOf(policyName, key)
 	if err != nil {
 		return "", err
 	}
-	return n.view().OwnerID(n.subject(limiter.Peek, &applied[0])), nil
+	return n.view().OwnerID(s), nil
 }
 
 // Fingerprint is what people are shown instead of key in the named policy:
 // "fp:" and 32 hexadecimal digits. The error is a policy.ErrInput.
 func (n *Node) Fingerprint(policyName, key string) (string, error) {
-	applied, err := n.Policies().Apply(nil, &policy.Request{Policy: policyName, Key: key}, policy.MatchOptions{})
+	s, err := n.subjectOf(policyName, key)
 	if err != nil {
 		return "", err
 	}
-	return n.subject(limiter.Peek, &applied[0]).String(), nil
+	return s.String(), nil
+}
+
+// subjectOf is whom key stands for in the named policy, which may be its
+// fingerprint. The error is a policy.ErrInput.
+func (n *Node) subjectOf(policyName, key string) (limiter.Subject, error) {
+	r := policy.Request{Policy: policyName, Key: key}
+	if err := n.spell(&r); err != nil {
+		return limiter.Subject{}, err
+	}
+	applied, err := n.Policies().Apply(nil, &r, policy.MatchOptions{})
+	if err != nil {
+		return limiter.Subject{}, err
+	}
+	return n.subject(&applied[0], true), nil
 }
 
 // Keys is the number of counters that this node holds.

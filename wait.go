@@ -165,6 +165,9 @@ func (w *waiter) delays() (bool, error) {
 func (w *waiter) look(ctx context.Context) policy.Decision {
 	r := w.request
 	r.Peek = true
+	if !w.request.Peek { // the key of somebody who takes is no fingerprint
+		r.Key, r.DefaultKey = "", r.Key
+	}
 	d, _ := w.node.Check(ctx, r)
 	return d
 }
