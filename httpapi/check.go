@@ -38,6 +38,10 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request, explain bool) {
 	}
 	d, err := a.node.Check(r.Context(), c.Request)
 	if errors.Is(err, policy.ErrInput) {
+		if explained != nil { // which says of which policy that is
+			writeJSON(w, undecidedCheck{problemOf(err), explained})
+			return
+		}
 		writeProblem(w, problemOf(err))
 		return
 	}

@@ -19,15 +19,14 @@ const (
 )
 
 // shownLimits are the limits of decisions as the fields of one answer show
-// them. Only those that count against the request count as violated, which
-// those of a policy in shadow do not. A limit that was asked under several
-// keys is shown once, as it is closest to denying.
+// them. Only those of a denial count as violated. A limit that was asked under
+// several keys is shown once, as it is closest to denying.
 func shownLimits(decisions []policy.Decision) []limitFields {
 	var all policy.Decision
 	for i := range decisions {
 		d := &decisions[i]
 		for _, l := range d.Limits {
-			l.Allowed = l.Allowed || l.Shadow || d.Allowed
+			l.Allowed = l.Allowed || d.Allowed
 			same := slices.IndexFunc(all.Limits, func(other policy.LimitResult) bool { return other.Name == l.Name })
 			switch {
 			case same < 0:

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"net/http"
 
 	"github.com/murmurate/murmurate/policy"
 )
@@ -26,10 +27,35 @@ type explained struct {
 	UnknownTier bool   `json:"unknown_tier,omitempty"`
 }
 
+// undecidedCheck is the answer to an explained check that some policy cannot
+// decide. Like an item of a batch it has the error in place of the decision.
+type undecidedCheck struct {
+	Error   *problem        `json:"error"`
+	Explain json.RawMessage `json:"explain"`
+}
+
+// wantsExplanation reports whether r asks for one. A check that was meant to be
+// explained would be charged, and its caller none the wiser.
+func wantsExplanation(r *http.Request) (bool, error) {
+	if r.URL.RawQuery == "" {
+		return false, nil
+	}
+	switch values, given := r.URL.Query()["explain"]; {
+	case !given:
+		return false, nil
+	case len(values) == 1 && (values[0] == "1" || values[0] == "true"):
+		return true, nil
+	}
+	return false, fault("explain", "must be 1 or true, once, or left out")
+}
+
 // explanation is what every policy says of r, as JSON.
 func (a *API) explanation(r *policy.Request) ([]byte, error) {
 	if a.explain == nil || r.Attributes == nil || r.Policy != "" || r.Limit != nil {
 		return nil, fault("attributes", "must be given, without policy and limit, for explain=1: it says which policies they match")
+	}
+	if err := r.Validate(); err != nil {
+		return nil, err
 	}
 	all := a.explain(*r)
 	list := make([]explained, len(all))

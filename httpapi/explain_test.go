@@ -35,12 +35,47 @@ func TestExplainedCheck(t *testing.T) {
 
 	wantProblem(t, serve(h, "POST", "/v1/check?explain=1", body), 401, "", "http.auth_tokens")
 	wantProblem(t, serve(h, "POST", "/v1/check?explain=1", `{"policy":"search","key":"k"}`, "Authorization", "Bearer t"), 400, "attributes", "explain=1")
-	if w := serve(h, "POST", "/v1/check?explain=0", body); w.Code != 200 || strings.Contains(w.Body.String(), "explain") {
+	if w := serve(h, "POST", "/v1/check?x=1", body); w.Code != 200 || strings.Contains(w.Body.String(), "explain") {
 		t.Errorf("not explained: %d %s", w.Code, w.Body)
+	}
+	if w := serve(h, "POST", "/v1/check?explain=true", body, "Authorization", "Bearer t"); w.Code != 200 || !strings.Contains(w.Body.String(), "explain") {
+		t.Errorf("explain=true: %d %s", w.Code, w.Body)
+	}
+	for _, query := range []string{"explain", "explain=", "explain=0", "explain=yes", "explain=TRUE", "explain=1&explain=1"} {
+		wantProblem(t, serve(h, "POST", "/v1/check?"+query, body, "Authorization", "Bearer t"), 400, "explain", "must be 1 or true")
 	}
 	public := New(Options{Node: node, Explain: explain, OpenAdmin: true}).Public()
 	wantProblem(t, serve(public, "POST", "/v1/check?explain=1", body), 403, "", "http.admin_listen")
-	if len(node.asked) != 2 {
-		t.Errorf("%d checks were made, want the two that were answered", len(node.asked))
+	if len(node.asked) != 3 {
+		t.Errorf("%d checks were made, want the three that were answered", len(node.asked))
 	}
+}
+
+// A policy that cannot decide is in the list with what it lacks, and the
+// others are too.
+func TestExplainedCheckThatCannotBeDecided(t *testing.T) {
+	t.Parallel()
+	keyless, site := api(), api()
+	keyless.Name, site.Name, site.Key = "keyless", "site", []string{"global"}
+	node := newFake(t, keyless, site)
+	h := New(Options{Node: node, OpenAdmin: true, Explain: func(r policy.Request) []policy.Explanation {
+		return node.set.Explain(r.Attributes, policy.MatchOptions{Key: r.Key, Cost: r.Cost})
+	}}).Handler()
+	w := serve(h, "POST", "/v1/check?explain=1", `{"attributes":{}}`)
+	got := decoded[struct {
+		Allowed *bool
+		Error   problem
+		Explain []explained
+	}](t, w)
+	if w.Code != 200 || got.Allowed != nil || got.Error.Status != 400 || got.Error.Field != "key" || len(got.Explain) != 2 {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	if e := got.Explain[0]; e.Policy != "keyless" || e.Applies || !strings.Contains(e.Because, "has no key of its own") {
+		t.Errorf("keyless: %+v", e)
+	}
+	if e := got.Explain[1]; e.Policy != "site" || !e.Applies || e.Because != "" {
+		t.Errorf("site: %+v", e)
+	}
+	wantProblem(t, serve(h, "POST", "/v1/check?explain=1", `{"attributes":{},"cost":-1}`), 400, "cost", "must not be negative")
+	wantProblem(t, serve(h, "POST", "/v1/check", `{"attributes":{}}`), 400, "key", "has no key of its own")
 }

@@ -19,13 +19,16 @@ type limitFields struct {
 	retryAfter time.Duration // limiter.Never: waiting does not help
 	allowed    bool
 	uncounted  bool // nobody counted: what remains is not known
-	shadow     bool // it only observes
 }
 
-// fieldsOf appends the limits of d to buf.
+// fieldsOf appends the limits of d to buf, but for those in shadow: a client
+// that slowed down for a limit that nobody enforces would be limited by it.
 func fieldsOf(buf []limitFields, d *policy.Decision) []limitFields {
 	for i := range d.Limits {
 		l := &d.Limits[i]
+		if l.Shadow {
+			continue
+		}
 		buf = append(buf, limitFields{
 			name:       shortName(d.Limits, i),
 			quota:      l.Limit,
@@ -35,19 +38,18 @@ func fieldsOf(buf []limitFields, d *policy.Decision) []limitFields {
 			retryAfter: l.RetryAfter,
 			allowed:    l.Allowed,
 			uncounted:  l.Source == limiter.SourceFailOpen || l.Source == limiter.SourceFailClosed,
-			shadow:     l.Shadow,
 		})
 	}
 	return buf
 }
 
 // shortName is the name of limits[i] without its policy, or policy.limit if
-// another one of limits has that name too.
+// another one of limits that is shown has that name too.
 func shortName(limits []policy.LimitResult, i int) string {
 	full := limits[i].Name
 	short := plainName(full)
 	for j := range limits {
-		if j != i && plainName(limits[j].Name) == short {
+		if j != i && !limits[j].Shadow && plainName(limits[j].Name) == short {
 			return strings.Replace(full, "/", ".", 1)
 		}
 	}
@@ -74,8 +76,7 @@ func (l *limitFields) until() (seconds int64, ok bool) {
 
 // closest is the limit that is closest to denying: as for the numbers at the
 // top of a decision, a denial comes before an admission, the longer wait
-// before the shorter, fewer remaining before more. Limits in shadow stand back
-// behind others. nil: none was counted.
+// before the shorter, fewer remaining before more. nil: none was counted.
 func closest(limits []limitFields) *limitFields {
 	var found *limitFields
 	for i := range limits {
@@ -88,9 +89,6 @@ func closest(limits []limitFields) *limitFields {
 }
 
 func (l *limitFields) closer(than *limitFields) bool {
-	if l.shadow != than.shadow {
-		return than.shadow
-	}
 	if l.allowed != than.allowed {
 		return than.allowed
 	}

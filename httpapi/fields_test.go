@@ -143,6 +143,11 @@ func TestFieldsOfDecisions(t *testing.T) {
 			`"api";q=20;w=60`, `"api";r=7;t=0`, "0", "1"},
 		{"the longest times saturate", []policy.LimitResult{named("api", result(func(r *limiter.Result) { r.Allowed, r.NextUnit, r.RetryAfter = false, 1<<63-1, 1<<63-1 }))},
 			`"api";q=20;w=60`, `"api";r=7;t=9223372037`, "9223372037", "9223372037"},
+		{"limits in shadow are told to nobody, and take no name", []policy.LimitResult{
+			{Name: "tried/burst", Shadow: true, Window: time.Minute, Result: result(func(r *limiter.Result) { r.Allowed, r.RetryAfter = false, time.Hour })},
+			named("api/burst", counted)},
+			`"burst";q=20;w=60`, `"burst";r=7;t=2`, "2", ""},
+		{"nothing but shadow", []policy.LimitResult{{Name: "api", Shadow: true, Window: time.Minute, Result: counted}}, "", "", "", ""},
 		{"no limits", nil, "", "", "", ""},
 	}
 	for _, tt := range tests {

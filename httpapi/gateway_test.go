@@ -57,7 +57,7 @@ func TestGatewayAnswers(t *testing.T) {
 		{"the client has no say", "/gateway/?deny_status=403", denied(t, policy.Policy{Name: "api", Limits: bucket("", 5)}), 429, `"api";r=0;t=7`, "7", "", "#quota-exceeded"},
 		{"another status", "/gateway", denied(t, paid), 402, `"api";r=0;t=7`, "7", "", "#quota-exceeded"},
 		{"another status for nginx", "/gateway?deny_status=403", denied(t, paid), 403, `"api";r=0;t=7`, "7", "402", "#quota-exceeded"},
-		{"shadow", "/gateway", denied(t, policy.Policy{Name: "api", Limits: bucket("", 5), Shadow: true}), 200, `"api";r=0;t=7`, "", "", ""},
+		{"shadow", "/gateway", denied(t, policy.Policy{Name: "api", Limits: bucket("", 5), Shadow: true}), 200, "", "", "", ""},
 		{"open", "/gateway", byMode(t, policy.Allow, limiter.Result{Allowed: true, Source: limiter.SourceFailOpen}), 200, "", "", "degraded", ""},
 		{"share", "/gateway", byMode(t, policy.Local, limiter.Result{Allowed: true, Source: limiter.SourceShare, Remaining: 1, NextUnit: 1}), 200, `"api";r=1;t=1`, "", "degraded", ""},
 		{"share used up", "/gateway", byMode(t, policy.Local, limiter.Result{Source: limiter.SourceShare, RetryAfter: 1, NextUnit: 1}), 429, `"api";r=0;t=1`, "1", "", "#temporary-reduced-capacity"},

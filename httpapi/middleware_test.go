@@ -245,7 +245,7 @@ func TestSeveralPoliciesDeny(t *testing.T) {
 	})
 }
 
-// A policy in shadow shows what it counts and violates nothing.
+// Clients are told nothing of a policy in shadow, which denies nobody.
 func TestShadow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -258,7 +258,7 @@ func TestShadow(t *testing.T) {
 				t.Fatalf("request %d: got %d, want %d", i+1, w.Code, want)
 			}
 			if w.Code == http.StatusTooManyRequests {
-				wantFields(t, w, map[string]string{"Retry-After": "1800", "RateLimit": `"shadow";r=0;t=3600, "real";r=0;t=1800`})
+				wantFields(t, w, map[string]string{"Retry-After": "1800", "RateLimit": `"real";r=0;t=1800`, "RateLimit-Policy": `"real";q=2;w=3600`})
 				if got := denialOf(t, w).Violated; !slices.Equal(got, []string{"real"}) {
 					t.Errorf("denied by %q", got)
 				}

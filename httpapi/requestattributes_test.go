@@ -161,8 +161,11 @@ func TestLooksBeforehand(t *testing.T) {
 // A policy in shadow makes nobody wait longer.
 func TestRetryAfterLeavesOutShadow(t *testing.T) {
 	t.Parallel()
-	limits := []limitFields{{retryAfter: limiter.Never, shadow: true}, {retryAfter: 2 * time.Second}, {retryAfter: time.Hour, shadow: true}}
-	if got := retryAfter(limits); got != 2 {
+	wait := func(d time.Duration) limiter.Result { return limiter.Result{RetryAfter: d} }
+	d := policy.Decision{Limits: []policy.LimitResult{
+		{Result: wait(limiter.Never), Shadow: true}, {Result: wait(2 * time.Second)}, {Result: wait(time.Hour), Shadow: true},
+	}}
+	if got := retryAfter(fieldsOf(nil, &d)); got != 2 {
 		t.Errorf("got %d s, want 2", got)
 	}
 }

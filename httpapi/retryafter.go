@@ -17,7 +17,7 @@ func retryAfter(limits []limitFields) int64 {
 	for i := range limits {
 		l := &limits[i]
 		switch {
-		case l.allowed, l.shadow:
+		case l.allowed:
 		case l.retryAfter < 0:
 			return never
 		default:

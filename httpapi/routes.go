@@ -70,11 +70,14 @@ func (r *route) orExplained(protect func(http.HandlerFunc) http.HandlerFunc) htt
 	}
 	explained := protect(r.explained)
 	return func(w http.ResponseWriter, q *http.Request) {
-		if q.URL.RawQuery != "" && q.URL.Query().Get("explain") == "1" {
+		switch explain, err := wantsExplanation(q); {
+		case err != nil:
+			writeProblem(w, problemOf(err))
+		case explain:
 			explained(w, q)
-			return
+		default:
+			r.serve(w, q)
 		}
-		r.serve(w, q)
 	}
 }
 
