@@ -38,6 +38,9 @@ type Options struct {
 	// Explain answers POST /v1/check?explain=1: what each policy says of a
 	// request, with fingerprints for keys. Nil: such calls are refused.
 	Explain func(r policy.Request) []policy.Explanation
+	// Overrides are those that are set at run time. Nil: there are none, nor
+	// their endpoints.
+	Overrides Overrides
 	// Ready answers GET /readyz. Nil: always ready.
 	Ready func() Readiness
 	// Metrics answers GET /metrics. Nil: the endpoint does not exist.
@@ -57,29 +60,31 @@ type Options struct {
 
 // API serves one node. It is immutable and safe for concurrent use.
 type API struct {
-	node    Node
-	client  *ClientAddress
-	cluster func(policyName, key string) (ClusterStatus, error)
-	explain func(r policy.Request) []policy.Explanation
-	ready   func() Readiness
-	metrics http.Handler
-	fields  *fieldWriter
-	guard   guard
-	log     *slog.Logger
+	node      Node
+	client    *ClientAddress
+	cluster   func(policyName, key string) (ClusterStatus, error)
+	explain   func(r policy.Request) []policy.Explanation
+	overrides Overrides
+	ready     func() Readiness
+	metrics   http.Handler
+	fields    *fieldWriter
+	guard     guard
+	log       *slog.Logger
 }
 
 // New returns the API of a node. It begins nothing; see [API.Handler].
 func New(o Options) *API {
 	a := &API{
-		node:    o.Node,
-		client:  o.Client,
-		cluster: o.Cluster,
-		explain: o.Explain,
-		ready:   o.Ready,
-		metrics: o.Metrics,
-		fields:  newFieldWriter(o.Fields, o.Node.Policies),
-		guard:   newGuard(o.Tokens, o.OpenAdmin),
-		log:     o.Logger,
+		node:      o.Node,
+		client:    o.Client,
+		cluster:   o.Cluster,
+		explain:   o.Explain,
+		overrides: o.Overrides,
+		ready:     o.Ready,
+		metrics:   o.Metrics,
+		fields:    newFieldWriter(o.Fields, o.Node.Policies),
+		guard:     newGuard(o.Tokens, o.OpenAdmin),
+		log:       o.Logger,
 	}
 	if a.client == nil {
 		a.client = &ClientAddress{header: xForwardedFor, prefixes: defaultPrefixes}

@@ -76,29 +76,7 @@ func (r *reader) check() (checkRequest, error) {
 // limit reads a check's own limit.
 func (r *reader) limit(to *policy.Request) error {
 	var spec policy.LimitSpec
-	err := r.object(limitNames, func(name string) (err error) {
-		switch name {
-		case "name":
-			spec.Name, err = r.text(name)
-		case "algorithm":
-			spec.Algorithm, err = r.text(name)
-		case "rate":
-			spec.Rate, err = r.text(name)
-		case "count":
-			spec.Count, err = r.optional(name)
-		case "period":
-			spec.Period, err = r.text(name)
-		case "burst":
-			spec.Burst, err = r.optional(name)
-		case "align":
-			spec.Align, err = r.text(name)
-		case "timezone":
-			spec.Timezone, err = r.text(name)
-		case "anchor":
-			spec.Anchor, err = r.optional(name)
-		}
-		return err
-	})
+	err := r.object(limitNames, func(name string) error { return r.specField(&spec, name) })
 	if err != nil {
 		return within("limit", err)
 	}
@@ -108,6 +86,31 @@ func (r *reader) limit(to *policy.Request) error {
 	}
 	to.Limit = &limit
 	return nil
+}
+
+// specField reads one of limitNames.
+func (r *reader) specField(spec *policy.LimitSpec, name string) (err error) {
+	switch name {
+	case "name":
+		spec.Name, err = r.text(name)
+	case "algorithm":
+		spec.Algorithm, err = r.text(name)
+	case "rate":
+		spec.Rate, err = r.text(name)
+	case "count":
+		spec.Count, err = r.optional(name)
+	case "period":
+		spec.Period, err = r.text(name)
+	case "burst":
+		spec.Burst, err = r.optional(name)
+	case "align":
+		spec.Align, err = r.text(name)
+	case "timezone":
+		spec.Timezone, err = r.text(name)
+	case "anchor":
+		spec.Anchor, err = r.optional(name)
+	}
+	return err
 }
 
 // optional reads an integer whose absence means something else than 0. One

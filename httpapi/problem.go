@@ -19,11 +19,20 @@ type problem struct {
 	Detail string `json:"detail"`
 	// Field is the path of the field at fault, such as "checks[3].cost".
 	Field string `json:"field,omitempty"`
+	// Errors are all fields at fault, if there are several; Field and Detail
+	// begin with the first.
+	Errors []fieldFault `json:"errors,omitempty"`
 	// Violated are the limits that denied, by the names that the RateLimit
 	// fields give them.
 	Violated []string `json:"violated-policies,omitempty"`
 	// Conditions tell why a node is not ready.
 	Conditions []Condition `json:"conditions,omitempty"`
+}
+
+// fieldFault is one field at fault among several.
+type fieldFault struct {
+	Field  string `json:"field"`
+	Detail string `json:"detail"`
 }
 
 func newProblem(status int, detail string) *problem {
@@ -43,15 +52,30 @@ func problemOf(err error) *problem {
 	if !ok {
 		return newProblem(http.StatusServiceUnavailable, err.Error())
 	}
-	p := newProblem(http.StatusBadRequest, input.Error())
+	p := newProblem(http.StatusBadRequest, "")
 	p.Field = input.Field
-	if input.Field == "" {
-		p.Detail = "the body " + input.Detail
+	for i, f := range policy.InputErrors(err) {
+		if i > 0 {
+			p.Detail += "; "
+		}
+		p.Detail += detailOf(f)
+		p.Errors = append(p.Errors, fieldFault{f.Field, f.Detail})
+	}
+	if len(p.Errors) == 1 {
+		p.Errors = nil
 	}
 	if errors.Is(err, policy.ErrUnknownPolicy) {
 		p.Status, p.Title = http.StatusNotFound, http.StatusText(http.StatusNotFound)
 	}
 	return p
+}
+
+// detailOf is what a problem says of f.
+func detailOf(f *policy.InputError) string {
+	if f.Field == "" {
+		return "the body " + f.Detail
+	}
+	return f.Error()
 }
 
 // fault is an error in a field of a body, or without field in the body.

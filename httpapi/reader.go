@@ -73,6 +73,35 @@ func (r *reader) object(names []string, set func(name string) error) error {
 	return nil
 }
 
+// fields is as object, and goes on after a fault: it reports all of them, as
+// set may do with those of one field. set is given a reader of the value alone.
+func (r *reader) fields(names []string, set func(v *reader, name string) error) []*policy.InputError {
+	if r.next() != '{' {
+		return policy.InputErrors(r.wrongType("", "an object"))
+	}
+	r.pos++
+	var faults []*policy.InputError
+	var seen [16]bool
+	for r.more('}') {
+		i, err := r.name(names)
+		r.next()
+		r.pos++ // the colon
+		v := &reader{data: r.value()}
+		switch {
+		case err != nil:
+		case seen[i]:
+			err = fault(names[i], "is given twice")
+		default:
+			seen[i] = true
+			if v.next() != 'n' {
+				err = set(v, names[i])
+			}
+		}
+		faults = append(faults, policy.InputErrors(err)...)
+	}
+	return faults
+}
+
 // name reads the name of a field and finds it in names.
 func (r *reader) name(names []string) (int, error) {
 	r.next()

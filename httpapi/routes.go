@@ -36,6 +36,13 @@ func (a *API) routes() []route {
 	if a.cluster != nil {
 		routes = append(routes, route{http.MethodGet, "/v1/cluster", "the members; ?policy=&key= adds the owner of that key", false, a.clusterStatus, nil})
 	}
+	if a.overrides != nil {
+		routes = append(routes,
+			route{http.MethodGet, overridesPath, "the overrides that were set at run time; ?policy= (administration)", true, a.listOverrides, nil},
+			route{http.MethodGet, overridePath, "the one of a key (administration)", true, a.getOverride, nil},
+			route{http.MethodPut, overridePath, `set it, such as {"limits":[{"name":"minute","rate":"600/min"}],"expires_in":"24h"}, {"unlimited":true} or {"blocked":true} (administration)`, true, a.setOverride, nil},
+			route{http.MethodDelete, overridePath, "remove it (administration)", true, a.removeOverride, nil})
+	}
 	if a.metrics != nil {
 		routes = append(routes, route{http.MethodGet, "/metrics", "metrics for Prometheus", false, a.metrics.ServeHTTP, nil})
 	}
@@ -100,6 +107,7 @@ func (a *API) mux(serve func(route) http.HandlerFunc) http.Handler {
 		mux.HandleFunc(path, wrongMethod(allowed))
 	}
 	mux.HandleFunc("/v1/keys/{policy}", noSuchPath) // and no redirect to the empty key
+	mux.HandleFunc("/v1/overrides/{policy}", noSuchPath)
 	mux.HandleFunc("/", noSuchPath)
 	return a.gatewayFirst(cleanPathsOnly(mux))
 }
