@@ -24,8 +24,13 @@ func arguments(names ...string) cobra.PositionalArgs {
 // checkKey refuses a key that no node would take; name says where it was
 // given. What is not UTF-8 must not even be sent: encoded as JSON it becomes
 // another key.
-func checkKey(name, key string) error {
-	if fault, ok := errors.AsType[*policy.InputError](policy.CheckKey(key)); ok {
+func checkKey(name, key string) error { return keyFault(name, policy.CheckKey(key)) }
+
+// checkLookup is checkKey where key may be a fingerprint.
+func checkLookup(name, key string) error { return keyFault(name, policy.CheckLookup(key)) }
+
+func keyFault(name string, err error) error {
+	if fault, ok := errors.AsType[*policy.InputError](err); ok {
 		return usagef("%s %s", name, fault.Detail)
 	}
 	return nil

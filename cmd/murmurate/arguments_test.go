@@ -33,4 +33,12 @@ func TestKeysThatNoNodeTakes(t *testing.T) {
 			}
 		}
 	}
+	for _, command := range []string{
+		"check fp:zz --peek", "check fp:zz --cost 0", "reset fp:zz --policy p", "ring --key fp:zz", "override rm fp:zz --policy p",
+	} {
+		code, _, stderr := invoke(t, []string{"MURMURATE_SERVER=" + server.URL}, strings.Fields(command)...)
+		if code != exitUsage || !strings.Contains(stderr, "32 hexadecimal digits") {
+			t.Errorf("%s: exit code %d, %q", command, code, stderr)
+		}
+	}
 }

@@ -39,11 +39,15 @@ With --peek nothing is charged.`,
 		Args: arguments("KEY"),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
 			q.Key = args[0]
-			if err := checkKey("KEY", q.Key); err != nil {
-				return err
-			}
 			if cmd.Flags().Changed("cost") {
 				q.Cost = &cost
+			}
+			valid := checkKey
+			if q.Peek || q.Cost != nil && cost == 0 { // which charges nothing either
+				valid = checkLookup
+			}
+			if err := valid("KEY", q.Key); err != nil {
+				return err
 			}
 			a, err := node.do(cmd.Context(), http.MethodPost, "/v1/check", q)
 			if err != nil {

@@ -26,7 +26,7 @@ token.`,
 			if policyName == "" {
 				return usagef("--policy NAME is needed: it says which counters of the key to reset")
 			}
-			if err := checkKey("KEY", args[0]); err != nil {
+			if err := checkLookup("KEY", args[0]); err != nil {
 				return err
 			}
 			a, err := node.do(cmd.Context(), http.MethodDelete, keyPath(policyName, args[0]), nil)

@@ -35,7 +35,7 @@ With --key it names the node that counts one key.`,
 				}
 				return sh.print(ringShares{status})
 			}
-			if err := checkKey("--key", key); err != nil {
+			if err := checkLookup("--key", key); err != nil {
 				return err
 			}
 			status, err := node.cluster(cmd.Context(), url.Values{"policy": {policyName}, "key": {key}})
