@@ -11,8 +11,8 @@
 // is appended to pooled memory too. A batch is the same for each of its items.
 // ANY /gateway asks the same for reverse proxies: the request in question is
 // put together from the head of theirs, and the status alone is the answer.
-// The other endpoints look at counters, reset them, and show policies,
-// cluster, health and metrics.
+// The other endpoints look at counters, reset them, set [Overrides] of single
+// keys, and show policies, cluster, health and metrics.
 //
 // [ClientAddress] finds who sent a request, for those who key limits by
 // address: the peer, or whom trusted proxies name, and never whom the client

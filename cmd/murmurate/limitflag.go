@@ -60,7 +60,7 @@ func setLimitOption(s *policy.LimitSpec, part string) error {
 		}
 		return errors.New("after the rate there can be " + strings.Join(limitOptions, ", ") + ", each with =VALUE; give every limit a --limit of its own")
 	case value == "":
-		return fmt.Errorf("%s needs a value: %[1]s=...", name)
+		return fmt.Errorf("%s needs a value, after =", name)
 	case text != nil:
 		*text = value
 	default:
