@@ -98,6 +98,21 @@ func TestTokensCloseAdministrationOnLoopback(t *testing.T) {
 	}
 }
 
+// Whoever looks something up by a fingerprint that is none has mistyped it.
+func TestSlipsInFingerprintsAreRefused(t *testing.T) {
+	t.Parallel()
+	d := startTestDaemon(t, "")
+	client := newTestClient(t, nil)
+	for _, call := range []string{
+		"GET /v1/keys/default/fp:zz", "DELETE /v1/keys/default/fp:zz", "GET /v1/cluster?policy=default&key=fp:zz",
+	} {
+		method, target, _ := strings.Cut(call, " ")
+		if got := ask(t, client, method, d.url()+target, "").StatusCode; got != http.StatusBadRequest {
+			t.Errorf("%s: status %d", call, got)
+		}
+	}
+}
+
 func TestConfiguredClients(t *testing.T) {
 	t.Parallel()
 	d := startTestDaemon(t, "  trusted_proxies: [127.0.0.1]\n  client_ip_header: forwarded\n  ipv4_prefix: 24\n")
