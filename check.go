@@ -160,9 +160,16 @@ func (n *Node) observe(r *policy.Request, a *policy.Applied, d *policy.Decision)
 		return
 	}
 	for i := range d.Limits {
-		if l := &d.Limits[i]; !l.Allowed && l.Source != limiter.SourceFailClosed {
-			o.Denied(name, a.Plan.Policy().Limits[i].Name)
+		l := &d.Limits[i]
+		if l.Allowed || l.Source == limiter.SourceFailClosed {
+			continue
 		}
+		limit := a.Plan.Policy().Limits[i].Name
+		o.Denied(name, limit)
+		if r.Limit != nil {
+			limit = policy.InlineName // its callers may give it any number of names
+		}
+		n.denials.report(denial{name, limit, d.Shadow}, l.RetryAfter, func() limiter.Subject { return n.subject(limiter.Take, a) })
 	}
 }
 

@@ -27,6 +27,7 @@ type Node struct {
 	router   *cluster.Router
 	share    *cluster.Share
 	outages  outages
+	denials  denials
 	peers    *transport.Server   // nil when Alone
 	members  *cluster.Membership // nil when Alone
 
@@ -60,7 +61,7 @@ func Start(ctx context.Context, o Options) (*Node, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	n := &Node{options: o, clock: cluster.NewClock(), outages: outages{log: o.Logger}, closing: make(chan struct{}), ended: make(chan struct{})}
+	n := &Node{options: o, clock: cluster.NewClock(), outages: outages{log: o.Logger}, denials: denials{log: o.Logger}, closing: make(chan struct{}), ended: make(chan struct{})}
 	n.policies.Store(o.Policies)
 	if err := n.start(ctx); err != nil {
 		_ = n.Close(ctx) // what had begun; the error that matters is err

@@ -245,6 +245,33 @@ func TestLogNamesTheOutageOnceAndNoKey(t *testing.T) {
 	}
 }
 
+// Who is denied is in the log: one of many, by the fingerprint that an
+// operator can look up, and never by the key.
+func TestLogNamesWhoIsDenied(t *testing.T) {
+	t.Parallel()
+	var log lockedBuilder
+	limit := []limiter.Limit{{Name: "few", Algorithm: limiter.FixedWindow, Count: 1, Period: time.Hour}}
+	node := start(t, murmurate.Options{Alone: true, Logger: slog.New(slog.NewTextHandler(&log, nil)), Policies: policies(t,
+		policy.Policy{Name: "earnest", Limits: limit}, policy.Policy{Name: "tried", Limits: limit, Shadow: true})})
+	for _, name := range []string{"earnest", "tried"} {
+		for range 10 {
+			if _, err := node.Allow(t.Context(), name, "secret-person"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fingerprint, err := node.Fingerprint(name, "secret-person")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "policy=" + name + " limit=few key=" + fingerprint + " more_since_last_line=0"; strings.Count(log.String(), want) != 1 {
+			t.Errorf("not once: %s in\n%s", want, log.String())
+		}
+	}
+	if n := strings.Count(log.String(), "in shadow"); n != 1 || strings.Contains(log.String(), "secret-person") {
+		t.Errorf("%d lines about shadow in\n%s", n, log.String())
+	}
+}
+
 // Looks and resets decide about nobody.
 func TestOnlyTakesAreObserved(t *testing.T) {
 	t.Parallel()

@@ -295,7 +295,7 @@ policies:
 			`3: policies[0].match.method[0]: methods are compared exactly, in upper case: write "GET", not "get"`,
 			`3: policies[0].match.host: "a.example.com:80" is compared without port, brackets and final dot: write "a.example.com"`,
 			`3: policies[0].match.header[1].name: header needs the name of one, such as X-Api-Key or session, got "X Y"`,
-			`7: policies[0].tiers.by: must be header:NAME or attr:NAME, got "plan"`,
+			`7: policies[0].tiers.by: must be header:NAME or attr:NAME, or several with | between them, got "plan"`,
 			`9: policies[0].tiers.sets[0].limits[0].name: must be that of one of the policy's limits (burst), got "brust" (did you mean "burst"?)`,
 			`10: policies[0].tiers.sets[1].limits[0].rate: must be COUNT/PERIOD such as 100/1m, 20/s or 5000/day, got "1"`,
 			`10: policies[0].tiers.sets[1].name: "pro" is already the name of another tier of this policy`,

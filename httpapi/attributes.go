@@ -54,11 +54,21 @@ func (r *reader) attributes() (*attributes, error) {
 			if meant := misspelt(name); meant != "" {
 				return fault("", "is no attribute of your own, it is too near to what requests have: write "+meant)
 			}
-			a.others[name], err = r.text("")
+			a.others[name], err = r.scalar()
 		}
 		return err
 	})
 	return a, within("attributes", err)
+}
+
+// scalar reads a string, or a number, true or false as it is written.
+func (r *reader) scalar() (string, error) {
+	switch c := r.next(); {
+	case c == '-' || c >= '0' && c <= '9' || c == 't' || c == 'f':
+		return string(r.literal()), nil
+	default:
+		return r.text("")
+	}
 }
 
 // misspelt is the member that a name was meant for, or empty. A rule that is

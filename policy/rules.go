@@ -8,7 +8,7 @@ type rules struct {
 	match     *matcher
 	exempt    []exemption
 	key       keyMaker // none: the key is the check's
-	tierBy    source
+	tierBy    keyEntry
 	tiers     map[string]int // index into plans
 	overrides overrides
 }

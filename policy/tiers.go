@@ -11,7 +11,8 @@ import (
 // Tiers give the requests of some callers other limits. The zero value gives
 // none.
 type Tiers struct {
-	// By is where a request says its tier: attr:NAME or header:NAME. A header
+	// By is where a request says its tier: attr:NAME or header:NAME, or several
+	// with "|" between them, of which the first that it has is taken. A header
 	// is as true as whoever sets it: have the gateway in front do so.
 	By string
 	// Sets are the tiers. A request of none of them, or without a tier, gets
@@ -35,15 +36,10 @@ func (r *rules) compileTiers(p *Policy, fault faultFunc) {
 	if t.By == "" && len(t.Sets) == 0 {
 		return
 	}
-	switch s, err := parseSource(t.By, nil); {
-	case t.By == "":
+	if t.By == "" {
 		fault("tiers.by", "is required beside sets: where a request says its tier, such as header:X-Plan or attr:plan")
-	case !strings.HasPrefix(t.By, string(KeyHeader)+":") && !strings.HasPrefix(t.By, string(KeyAttr)+":"):
-		fault("tiers.by", "must be header:NAME or attr:NAME, got %q", clip(t.By))
-	case err != nil:
-		fault("tiers.by", "%v", err)
-	default:
-		r.tierBy = s
+	} else {
+		r.tierBy = parseTierBy(t.By, fault)
 	}
 	if len(t.Sets) == 0 {
 		fault("tiers.sets", "is required beside by: at least one tier with a name and limits")
@@ -68,6 +64,25 @@ func (r *rules) compileTiers(p *Policy, fault faultFunc) {
 		r.tiers[set.Name] = len(r.plans)
 		r.plans = append(r.plans, newPlan(p.with(limits)))
 	}
+}
+
+// parseTierBy reads where a request says its tier.
+func parseTierBy(written string, fault faultFunc) keyEntry {
+	var by keyEntry
+	for alternative := range strings.SplitSeq(written, "|") {
+		alternative = strings.TrimSpace(alternative)
+		switch s, err := parseSource(alternative, nil); {
+		case !strings.HasPrefix(alternative, string(KeyHeader)+":") && !strings.HasPrefix(alternative, string(KeyAttr)+":"):
+			fault("tiers.by", "must be header:NAME or attr:NAME, or several with | between them, got %q", clip(alternative))
+		case err != nil:
+			fault("tiers.by", "%v", err)
+		case slices.Contains(by, s):
+			fault("tiers.by", "%s is there twice", clip(s.String()))
+		default:
+			by = append(by, s)
+		}
+	}
+	return by
 }
 
 // replacingFaults judges limits that take the place of p's.
@@ -124,7 +139,7 @@ func (r *rules) tier(v *view) (plan int, name string, unknown bool) {
 	if r.tiers == nil {
 		return 0, "", false
 	}
-	name = v.value(&r.tierBy)
+	_, name = r.tierBy.take(v)
 	if plan, ok := r.tiers[name]; ok {
 		return plan, name, false
 	}

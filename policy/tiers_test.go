@@ -38,6 +38,38 @@ func counts(p *Plan) []int64 {
 	return list
 }
 
+func TestTierByTheFirstThatTheRequestHas(t *testing.T) {
+	t.Parallel()
+	p := tiered()
+	p.Tiers.By = "attr:plan | header:X-Plan"
+	s := mustSet(t, p)
+	for _, c := range []struct {
+		why  string
+		r    request
+		tier string
+	}{
+		{"the first", request{attrs: fields{"plan": "pro"}}, "pro"},
+		{"the second", request{header: fields{"X-Plan": "Pro"}}, "Pro"},
+		{"both", request{attrs: fields{"plan": "pro"}, header: fields{"X-Plan": "Pro"}}, "pro"},
+		{"an unknown one hides the second", request{attrs: fields{"plan": "x"}, header: fields{"X-Plan": "Pro"}}, ""},
+		{"neither", request{}, ""},
+	} {
+		found, err := s.Match(nil, c.r, MatchOptions{Key: "k"})
+		if err != nil || len(found) != 1 || found[0].Tier != c.tier {
+			t.Errorf("%s: %+v, %v", c.why, found, err)
+		}
+	}
+	for by, want := range map[string]string{
+		"attr:plan | attr:plan": "attr:plan is there twice",
+		"attr:plan |":           `must be header:NAME or attr:NAME, or several with | between them, got ""`,
+	} {
+		p.Tiers.By = by
+		if lines := faultLines(t, p.Validate()); len(lines) != 1 || lines[0] != "tiers.by: "+want {
+			t.Errorf("%s: %q", by, lines)
+		}
+	}
+}
+
 func TestTiersAndOverrides(t *testing.T) {
 	t.Parallel()
 	s := mustSet(t, tiered())
@@ -172,7 +204,7 @@ func TestTierAndOverrideFaults(t *testing.T) {
 		{Key: "header:x-api-key=c", Blocked: true},
 		{KeyPrefix: "c", Limits: []limiter.Limit{perMinute("mont", 2)}},
 	}
-	want := `tiers.by: must be header:NAME or attr:NAME, got "ip"
+	want := `tiers.by: must be header:NAME or attr:NAME, or several with | between them, got "ip"
 tiers.sets[0].name: ` + NameRule + `, got "a b"
 tiers.sets[0].limits: a tier needs at least one limit that replaces one of the policy's
 tiers.sets[1].limits[1].name: "burst" is replaced already
