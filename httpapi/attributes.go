@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"fmt"
 	"net/netip"
 	"net/textproto"
 	"strings"
@@ -143,8 +142,8 @@ func (r *reader) address() (netip.Addr, error) {
 	}
 	addr, err := netip.ParseAddr(text)
 	if err != nil || addr.Zone() != "" {
-		return netip.Addr{}, fault("", fmt.Sprintf(
-			"must be an IP address without port and zone, such as 203.0.113.9, got %q; leave it out if there is none", clip(text)))
+		return netip.Addr{}, fault("", // which does not repeat what may be part of a key
+			"must be an IP address without port and zone, such as 203.0.113.9; leave it out if there is none")
 	}
 	return addr.Unmap(), nil
 }

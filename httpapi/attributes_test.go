@@ -153,7 +153,7 @@ func TestAttributesRefused(t *testing.T) {
 		{"attributes twice", `{"attributes":{},"attributes":{}}`, "attributes", "is given twice"},
 		{"half a character", `{"attributes":{"plan":"\ud83d"}}`, "attributes.plan", "surrogate"},
 		{"half a character in a name", `{"attributes":{"cookies":{"\ud83d":"x"}}}`, "attributes.cookies", "holds a name that has an escaped surrogate"},
-		{"no address", `{"attributes":{"ip":"localhost"}}`, "attributes.ip", `must be an IP address without port and zone, such as 203.0.113.9, got "localhost"`},
+		{"no address", `{"attributes":{"ip":"localhost"}}`, "attributes.ip", `must be an IP address without port and zone, such as 203.0.113.9; leave it out if there is none`},
 		{"an empty address", `{"attributes":{"ip":""}}`, "attributes.ip", "leave it out"},
 		{"an address with a port", `{"attributes":{"ip":"203.0.113.9:80"}}`, "attributes.ip", "without port"},
 		{"an address with a zone", `{"attributes":{"ip":"fe80::1%eth0"}}`, "attributes.ip", "zone"},
