@@ -131,7 +131,7 @@ func operationOf(t *testing.T, document *openapi3.T, c *apiCall) *openapi3filter
 	return &openapi3filter.RequestValidationInput{
 		Request: r, PathParams: params,
 		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc}, // who may ask is for the answer to say
-		Route: &routers.Route{Spec: document, Path: path, PathItem: item, Method: method, Operation: operation},
+		Route:   &routers.Route{Spec: document, Path: path, PathItem: item, Method: method, Operation: operation},
 	}
 }
 
@@ -363,4 +363,3 @@ func undecidedAPI(t *testing.T, source limiter.Source) http.Handler {
 		Ready: func() Readiness { return Readiness{Conditions: []Condition{{Name: "joined", Detail: "alone"}}} },
 	}).Handler()
 }
-
