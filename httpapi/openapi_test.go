@@ -3,7 +3,6 @@ package httpapi
 import (
 	"encoding/json"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -158,40 +157,6 @@ func TestOpenAPIDescribesEverything(t *testing.T) {
 					t.Errorf("%s %s: %s is not described", method, path, p.Value.Name)
 				}
 			}
-		}
-	}
-}
-
-// The page on HTTP has what the document has: paths, parameters, fields of
-// bodies, header fields and problems. What policies consist of has a page of
-// its own.
-func TestHTTPPageHasEverything(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile("../docs/http.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, document := string(text), described(t, false)
-	need := func(what string) {
-		if !strings.Contains(page, "`"+what+"`") && !strings.Contains(page, "`"+what+" ") && !strings.Contains(page, " "+what+"`") {
-			t.Errorf("docs/http.md does not say `%s`", what)
-		}
-	}
-	for path := range document.Paths.Map() {
-		need(path)
-	}
-	for name := range document.Components.Headers {
-		if name != "NoStore" {
-			need(name)
-		}
-	}
-	elsewhere := []string{"Match", "Field", "Tiers", "Exemption", "Cost", "Index"}
-	for name, s := range document.Components.Schemas {
-		if slices.Contains(elsewhere, name) {
-			continue
-		}
-		for property := range s.Value.Properties {
-			need(property)
 		}
 	}
 }
