@@ -16,7 +16,7 @@ type about struct {
 	// pattern fits every text that is accepted, or every element of a list, in
 	// the syntax that Go and ECMA-262 share.
 	pattern string
-	// min and max bound a number. max 0: none.
+	// min and max bound a number.
 	min, max int64
 	// nonempty: a list needs an element.
 	nonempty bool

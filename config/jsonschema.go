@@ -10,8 +10,8 @@ import (
 // JSONSchema is a JSON Schema (draft 2020-12) of the configuration file, for
 // editors and generators. It accepts whatever [Config.Print] writes, and
 // refuses names, types, forms, choices and bounds that are wrong in
-// themselves. What depends on other settings or on the machine is for [Load]
-// alone to judge.
+// themselves, and some that Load takes to no use, such as an empty host. What
+// depends on other settings or on the machine is for [Load] alone to judge.
 func JSONSchema() ([]byte, error) {
 	w := schemaWriter{defs: make(map[string]*jsonSchema), defaults: defaults()}
 	file := w.group(root, "")
@@ -126,11 +126,8 @@ func scalar(k kind, told *about) *jsonSchema {
 	case k == truth:
 		j.Type = "boolean"
 	case k == number:
-		j.Type, j.Minimum = "integer", &told.min
-		if told.max > 0 {
-			j.Maximum = &told.max
-		}
-		if told.max == 0 || told.max > few {
+		j.Type, j.Minimum, j.Maximum = "integer", &told.min, &told.max
+		if told.max > few {
 			j.Type, j.Pattern = []string{"integer", "string"}, sizePattern
 		}
 	case k == text && j.Enum == nil && j.Pattern == "":

@@ -66,7 +66,7 @@ var policyFields = map[string]about{
 
 	"Tiers.by":       {text: "Where a request names its tier: header:NAME or attr:NAME. Let only your own gateway set it.", required: true, pattern: `^(header|attr):[^|\s]+$`},
 	"Tiers.sets":     {text: "The tiers. A request of none, or of one that is not here, has the policy's own limits.", required: true, nonempty: true},
-	"TierSet.name":   {text: "What requests say. Upper and lower case are different.", required: true},
+	"TierSet.name":   {text: "What requests say. Upper and lower case are different.", required: true, pattern: namePattern},
 	"TierSet.limits": {text: "The limits of this tier. " + replaces, required: true, nonempty: true},
 
 	"Override.key":        {text: "The whole key: as it comes with the check, or as the policy makes it (header:x-api-key=partner-1). Where the policy's key has one entry, the value alone is enough, and is of the entry's first source."},

@@ -126,8 +126,8 @@ func newConfigSchema(sh *shell) *cobra.Command {
 		Use:   "schema",
 		Short: "Print the JSON Schema of a configuration",
 		Long: `Schema prints the JSON Schema (draft 2020-12) of a configuration file. An editor
-that knows it completes settings, explains them and marks what is wrong: with
-YAML's language server, put this on the first line of the file:
+that knows it completes settings, explains them and marks what is wrong. For a
+YAML language server put this on the first line of the file:
 
   # yaml-language-server: $schema=./config.schema.json`,
 		Example: "  murmurate config schema >config.schema.json",
