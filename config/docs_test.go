@@ -1,10 +1,16 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/murmurate/murmurate/limiter"
+	"github.com/murmurate/murmurate/policy"
 )
 
 var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$")
@@ -44,6 +50,34 @@ func TestPolicyExamplesOfTheDocumentation(t *testing.T) {
 		}
 		if !written[path] {
 			t.Errorf("%s has no example", path)
+		}
+	}
+}
+
+// The page on policies has the defaults and the bounds that there are.
+func TestNumbersOfThePoliciesPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/policies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, told := range policyFields {
+		if group, field, _ := strings.Cut(name, "."); told.absent != nil && (group == "Policy" || group == "LimitSpec") {
+			row := regexp.MustCompile("(?m)^\\| \\[?`" + field + "`.* \\| " + fmt.Sprint(told.absent) + " \\| ")
+			if !row.Match(page) {
+				t.Errorf("the default of %s is not said to be %v", name, told.absent)
+			}
+		}
+	}
+	for _, bound := range []string{
+		fmt.Sprintf("A policy has at most %d.", limiter.MaxCharges),
+		fmt.Sprintf("A period is %d ms to %d days", limiter.MinPeriod.Milliseconds(), limiter.MaxPeriod/(24*time.Hour)),
+		fmt.Sprintf("a count at most 10^%d,", len(strconv.Itoa(limiter.MaxCount))-1),
+		fmt.Sprintf("at most %d,%03d.", limiter.MaxLogCount/1000, limiter.MaxLogCount%1000),
+		fmt.Sprintf("A key has at most %d,%03d bytes.", policy.MaxKeyBytes/1000, policy.MaxKeyBytes%1000),
+	} {
+		if !strings.Contains(string(page), bound) {
+			t.Errorf("the page does not say %q", bound)
 		}
 	}
 }

@@ -9,8 +9,9 @@ import (
 )
 
 // FuzzLoad: any file gives a usable configuration that prints and reads
-// back, or faults.
+// back, or faults. What is printed is valid by the JSON Schema.
 func FuzzLoad(f *testing.F) {
+	schema := compiled(f)
 	for _, file := range []string{"../config.example.yaml", "testdata/every.yaml"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -45,6 +46,9 @@ func FuzzLoad(f *testing.F) {
 		var printed bytes.Buffer
 		if err := c.Print(&printed); err != nil {
 			t.Fatal(err)
+		}
+		if err := judge(t, schema, printed.Bytes()); err != nil {
+			t.Fatalf("%v in\n%s", err, printed.Bytes())
 		}
 		if !reflect.DeepEqual(c.Redacted(), c) {
 			return // a secret was hidden

@@ -92,7 +92,7 @@ func (b *builder) build(written *Policy) policy.Policy {
 	if mode := written.OnUnreachable; mode != "" {
 		var ok bool
 		if p.OnUnreachable, ok = policy.ParseUnreachable(mode); !ok {
-			b.fault("on_unreachable", "%v", choose(mode, "local", "allow", "deny"))
+			b.fault("on_unreachable", "%v", choose(mode, failureModes...))
 		}
 	}
 	if status := written.DenyStatus; status != nil {

@@ -27,7 +27,9 @@ const (
 type schema struct {
 	kind   kind
 	secret bool
+	about  string             // of a setting: where fields has it, TYPE.NAME
 	elem   *schema            // of a list
+	goType string             // of a group: the name of its struct
 	short  string             // of a group: the name of the setting that may be written alone
 	names  []string           // of a group, in the order of its struct
 	fields map[string]*schema // of a group
@@ -55,7 +57,7 @@ func schemaOf(t reflect.Type) *schema {
 	case t.Kind() != reflect.Struct:
 		panic(fmt.Sprintf("config: no setting can be of type %v", t)) // a mistake in config.go
 	}
-	s := &schema{kind: group, fields: make(map[string]*schema)}
+	s := &schema{kind: group, goType: t.Name(), fields: make(map[string]*schema)}
 	for field := range t.Fields() {
 		if !field.IsExported() {
 			continue
@@ -68,6 +70,7 @@ func schemaOf(t reflect.Type) *schema {
 		}
 		name, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
 		of := schemaOf(field.Type)
+		of.about = t.Name() + "." + name
 		of.short = field.Tag.Get("short")
 		of.secret = field.Tag.Get("secret") == "true"
 		s.names = append(s.names, name)

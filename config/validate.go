@@ -61,12 +61,6 @@ func (v *validator) node() {
 // maxNodeName keeps a node's gossip metadata within memberlist's 512 bytes.
 const maxNodeName = 128
 
-// noDialect turns the rate limit headers off.
-const noDialect = "none"
-
-// dialects are the rate limit headers that can be sent.
-var dialects = []string{"ietf", "legacy", "x", "ietf12", noDialect}
-
 func (v *validator) headers() {
 	list := v.HTTP.Headers
 	for i, dialect := range list {
@@ -79,7 +73,7 @@ func (v *validator) headers() {
 			v.report(path, "%q stands alone: remove it, or all the others", noDialect)
 		}
 	}
-	v.oneOf("http.retry_after", v.HTTP.RetryAfter, "seconds", "date")
+	v.oneOf("http.retry_after", v.HTTP.RetryAfter, retryAfterForms...)
 }
 
 func (v *validator) http() {
@@ -98,16 +92,18 @@ func (v *validator) http() {
 	v.authorities("http.tls.client_ca", tls.ClientCA)
 }
 
+// mostKeys bounds limiter.max_keys.
+const mostKeys = 1_000_000_000
+
 func (v *validator) limiter() {
-	const most = 1_000_000_000
-	if n := v.Limiter.MaxKeys; n < 1 || n > most {
-		v.report("limiter.max_keys", "must be 1 to %d", most)
+	if n := v.Limiter.MaxKeys; n < 1 || n > mostKeys {
+		v.report("limiter.max_keys", "must be 1 to %d", mostKeys)
 	}
 }
 
 func (v *validator) log() {
-	v.oneOf("log.level", v.Log.Level, "debug", "info", "warn", "error")
-	v.oneOf("log.format", v.Log.Format, "text", "json")
+	v.oneOf("log.level", v.Log.Level, logLevels...)
+	v.oneOf("log.format", v.Log.Format, logFormats...)
 }
 
 // Bounds of cluster.deadline.

@@ -14,7 +14,7 @@ func (v *validator) clients() {
 			v.report(fmt.Sprintf("http.trusted_proxies[%d]", i), "%v", err)
 		}
 	}
-	v.oneOf("http.client_ip_header", h.ClientIPHeader, "x-forwarded-for", "forwarded")
+	v.oneOf("http.client_ip_header", h.ClientIPHeader, clientIPHeaders...)
 	for _, p := range []struct {
 		path       string
 		bits, most int

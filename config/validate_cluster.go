@@ -8,7 +8,7 @@ import (
 
 func (v *validator) cluster() {
 	c := &v.Cluster
-	v.oneOf("cluster.role", c.Role, "owner", "client")
+	v.oneOf("cluster.role", c.Role, roles...)
 	if c.Role == "client" && len(c.Join) == 0 && v.sound("cluster.join") {
 		v.report("cluster.join", "is required for cluster.role client, which owns no keys: name at least one node")
 	}

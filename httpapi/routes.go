@@ -30,6 +30,7 @@ func (a *API) routes() []route {
 		{http.MethodGet, keyPath, "the counters of a key, without charging", false, a.peekKey, nil},
 		{http.MethodDelete, keyPath, "reset the counters of a key (administration)", true, a.resetKey, nil},
 		{http.MethodGet, "/v1/policies", "the policies in force", false, a.policies, nil},
+		{http.MethodGet, "/openapi.json", "this interface, as OpenAPI 3.1", false, openAPI, nil},
 		{http.MethodGet, "/livez", "whether the process answers", false, livez, nil},
 		{http.MethodGet, "/readyz", "whether the node is ready; ?verbose lists each condition", false, a.readyz, nil},
 	}

@@ -13,11 +13,11 @@ import (
 func newConfig(sh *shell) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "config",
-		Short:   "Check a configuration, or show the one in force",
+		Short:   "Check a configuration, show the one in force, or what one may hold",
 		Example: "  murmurate config validate murmurate.yaml\n  murmurate config print --config murmurate.yaml",
 	}
 	onlyCommands(cmd)
-	cmd.AddCommand(newConfigValidate(sh), newConfigPrint(sh))
+	cmd.AddCommand(newConfigValidate(sh), newConfigPrint(sh), newConfigSchema(sh))
 	return cmd
 }
 
@@ -120,3 +120,25 @@ hidden secrets are put in again.`,
 type inForce struct{ *config.Config }
 
 func (c inForce) text(w *strings.Builder) { _ = c.Print(w) } // memory takes all
+
+func newConfigSchema(sh *shell) *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of a configuration",
+		Long: `Schema prints the JSON Schema (draft 2020-12) of a configuration file. An editor
+that knows it completes settings, explains them and marks what is wrong. For a
+YAML language server put this on the first line of the file:
+
+  # yaml-language-server: $schema=./config.schema.json`,
+		Example: "  murmurate config schema >config.schema.json",
+		Args:    arguments(),
+		RunE: action(func(*cobra.Command, []string) error {
+			schema, err := config.JSONSchema()
+			if err != nil {
+				return err
+			}
+			_, err = sh.stdout.Write(schema)
+			return err
+		}),
+	}
+}
