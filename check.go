@@ -169,7 +169,7 @@ func (n *Node) observe(r *policy.Request, a *policy.Applied, d *policy.Decision)
 		if r.Limit != nil {
 			limit = policy.InlineName // its callers may give it any number of names
 		}
-		n.denials.report(denial{name, limit, d.Shadow}, l.RetryAfter, func() limiter.Subject { return n.subject(limiter.Take, a) })
+		n.denials.report(denial{name, limit, d.Shadow}, l.RetryAfter, func() limiter.Subject { return n.subject(a, false) })
 	}
 }
 

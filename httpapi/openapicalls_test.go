@@ -213,7 +213,7 @@ func apiCalls(t *testing.T) []apiCall {
 		refused("/v1/check", `{"policy":"day","key":5}`, 400),
 		refused("/v1/check", `{"attributes":{"ip":"nobody"}}`, 400),
 		refused("/v1/check", `{"attributes":{"headers":{"a":5}}}`, 400),
-		refused("/v1/check", `{"attributes":{"plan":5}}`, 400),
+		refused("/v1/check", `{"attributes":{"plan":[5]}}`, 400),
 		refused("/v1/check", `{"key":"a","limit":{"algorithm":"bucket","rate":"5/s"}}`, 400),
 		refused("/v1/check", `{"key":"a","limit":{"algorithm":"token_bucket"}}`, 400),
 		refused("/v1/check", `{"key":"a","limit":{"algorithm":"token_bucket","rate":"5/s","brust":5}}`, 400),
