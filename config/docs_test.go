@@ -23,7 +23,7 @@ func TestPolicyExamplesOfTheDocumentation(t *testing.T) {
 	written := make(map[string]bool) // paths of settings, without indices
 	for _, block := range blocks {
 		d := readDocument("policies.md", block[1])
-		c, err := load(d, Source{})
+		c, err := load(d, Source{}, newFiles())
 		if err != nil {
 			t.Errorf("%v in\n%s", err, block[1])
 			continue
@@ -58,7 +58,7 @@ func TestExampleOfTheGatewaysPage(t *testing.T) {
 	if first == nil {
 		t.Fatal("there is no example")
 	}
-	c, err := load(readDocument("gateways.md", first[1]), Source{})
+	c, err := load(readDocument("gateways.md", first[1]), Source{}, newFiles())
 	if err != nil || c.Warnings() != nil {
 		t.Errorf("%v, %v in\n%s", err, c.Warnings(), first[1])
 	}

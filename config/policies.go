@@ -51,7 +51,7 @@ func (c *Config) policyWarnings() []problem {
 	var warnings []problem
 	for i := range set.Policies() {
 		for _, w := range set.Policies()[i].Warnings() {
-			warnings = append(warnings, problem{fmt.Sprintf("policies[%d].%s", i, w.Field), w.Detail})
+			warnings = append(warnings, problem{path: fmt.Sprintf("policies[%d].%s", i, w.Field), detail: w.Detail})
 		}
 	}
 	return warnings

@@ -58,7 +58,7 @@ func TestTLSFiles(t *testing.T) {
 			"FILE:4: cluster.tls.key: " + unreadable,
 			"FILE:5: cluster.tls.ca: " + unreadable}},
 		{"another's key", fmt.Sprintf("http: {tls: {cert: %s, key: %s}}", cert, otherKey), []string{
-			"FILE:1: http.tls.cert: does not go with key: tls: private key does not match public key"}},
+			"FILE:1: http.tls.cert: " + cert + " does not go with the key in " + otherKey + ": tls: private key does not match public key"}},
 		{"no certificates", fmt.Sprintf("http: {tls: {cert: %s, key: %s, client_ca: %s}}", cert, key, key), []string{
 			"FILE:1: http.tls.client_ca: " + key + " holds no PEM certificate"}},
 	} {
