@@ -28,6 +28,8 @@ type Node struct {
 	outages  outages
 	peers    *transport.Server   // nil when Alone
 	members  *cluster.Membership // nil when Alone
+	// certificates are the operator's own; nil without.
+	certificates *transport.Certificates
 
 	queues waitQueues
 
