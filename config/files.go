@@ -42,7 +42,7 @@ var errNotRegular = errors.New("cannot be read: it is no regular file")
 // read reads a file that can be read again. Its errors leave the name out.
 func (f *files) read(path string) (data []byte, err error) {
 	defer func() { f.contents[path] = contentOf(data, err) }()
-	switch info, err := os.Stat(path); {
+	switch info, err := os.Stat(path); { //nolint:gosec // as in readFile
 	case err != nil:
 		return nil, unreadable(err)
 	case !info.Mode().IsRegular():
@@ -81,12 +81,17 @@ func (f *files) again() *files {
 			_, _ = now.read(filepath.Join(dir, name))
 		}
 	}
-	for path := range f.contents {
-		if _, done := now.contents[path]; !done {
-			_, _ = now.read(path)
+	now.add(f)
+	return now
+}
+
+// add reads the files of other that f has not been read from.
+func (f *files) add(other *files) {
+	for path := range other.contents {
+		if _, done := f.contents[path]; !done {
+			_, _ = f.read(path) // the error is remembered
 		}
 	}
-	return now
 }
 
 // equal reports whether f and other were read from the same.

@@ -21,7 +21,7 @@ func tree(t *testing.T, texts map[string]string) (dir string) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		err := error(nil)
+		var err error
 		if to, isLink := strings.CutPrefix(text, "->"); isLink {
 			err = os.Symlink(to, path)
 		} else {

@@ -50,6 +50,33 @@ func (c *Config) CertificateWarnings(now time.Time) []Fault {
 	return warnings
 }
 
+// WithCertificates is a copy of c with what the files of its certificates hold
+// now. ok is false if they cannot be used.
+func (c *Config) WithCertificates() (renewed *Config, ok bool) {
+	atOneTime(func(f *files) {
+		next := *c
+		next.validities = nil
+		v := &validator{Config: &next, origin: origins(&document{}, nil), files: f}
+		v.certificates()
+		if renewed, ok = &next, len(v.problems) == 0; !ok {
+			return
+		}
+		for i := range next.validities {
+			next.validities[i].place = c.validities[i].place // of the same settings
+		}
+	})
+	return renewed, ok
+}
+
+// certificates reads and judges the files of both groups.
+func (v *validator) certificates() {
+	server, peer := v.HTTP.TLS, v.Cluster.TLS
+	v.serverPEM = v.pem("http.tls", server.Cert, server.Key)
+	v.serverPEM.CA = v.authorities("http.tls.client_ca", server.ClientCA)
+	v.peerPEM = v.pem("cluster.tls", peer.Cert, peer.Key)
+	v.peerPEM.CA = v.authorities("cluster.tls.ca", peer.CA)
+}
+
 // pem reads a certificate and its key, and reports what cannot be used, as
 // the settings cert and key of group.
 func (v *validator) pem(group, cert, key string) PEM {

@@ -28,6 +28,7 @@ func (c *Config) problems(o *origin, f *files) []problem {
 	v.node()
 	v.http()
 	v.cluster()
+	v.certificates()
 	v.secrets()
 	v.listeners()
 	v.limiter()
@@ -100,8 +101,6 @@ func (v *validator) http() {
 	case tls.Cert == "" && tls.ClientCA != "":
 		v.report("http.tls.client_ca", "needs cert and key: client certificates are only asked for over TLS")
 	}
-	v.serverPEM = v.pem("http.tls", tls.Cert, tls.Key)
-	v.serverPEM.CA = v.authorities("http.tls.client_ca", tls.ClientCA)
 }
 
 func (v *validator) limiter() {

@@ -35,8 +35,6 @@ func (v *validator) cluster() {
 			}
 		}
 	}
-	v.peerPEM = v.pem("cluster.tls", tls.Cert, tls.Key)
-	v.peerPEM.CA = v.authorities("cluster.tls.ca", tls.CA)
 }
 
 // minSecret is the least length of a secret, in bytes.

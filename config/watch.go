@@ -16,6 +16,7 @@ type Watch struct {
 	source  Source
 	regular bool                   // the configuration file can be read twice
 	once    func() ([]byte, error) // reads one that cannot
+	sound   *files                 // of the last configuration without faults
 	loaded  *files                 // of what was loaded last, sound or not
 	looked  *files                 // what was there at the last look
 }
@@ -26,6 +27,7 @@ func NewWatch(s Source) *Watch {
 		source:  s,
 		regular: isRegular(s.File),
 		once:    sync.OnceValues(func() ([]byte, error) { return readFile(s.File) }),
+		sound:   newFiles(),
 		loaded:  newFiles(),
 		looked:  newFiles(),
 	}
@@ -67,6 +69,16 @@ func atOneTime(load func(f *files)) (loaded, now *files) {
 }
 
 func (w *Watch) load(f *files) (*Config, error) {
+	c, err := w.loadThrough(f)
+	if err == nil {
+		w.sound = f
+	} else {
+		f.add(w.sound) // which has its certificates still
+	}
+	return c, err
+}
+
+func (w *Watch) loadThrough(f *files) (*Config, error) {
 	data, err := w.readFile(f)
 	if err != nil {
 		return nil, &Faults{List: []Fault{{File: w.source.File, Detail: err.Error()}}}
