@@ -29,6 +29,10 @@ type Attributes interface {
 	// Query is the first value, decoded, of the query's parameter of the
 	// given name.
 	Query(name string) string
+	// Repeats are the other values, in their order, of a header field
+	// (KeyHeader) or parameter (KeyQuery) that is there several times. Usually
+	// there are none.
+	Repeats(kind KeyKind, name string) []string
 	// Attr is what the caller says of the request besides, by name.
 	Attr(name string) string
 }
@@ -81,5 +85,21 @@ func (v *view) value(s *source) string {
 		return v.captures[s.capture]
 	default: // global has no value
 	}
-	return strings.Trim(value, " \t") // HTTP/1 has done so with fields, HTTP/2 may not have
+	return trim(value)
 }
+
+// repeats are the values that the request has at s besides v.value(s).
+func (v *view) repeats(s *source) []string {
+	switch s.kind {
+	case KeyHeader:
+		return v.Repeats(s.kind, s.lookup)
+	case KeyQuery:
+		return v.Repeats(s.kind, s.name)
+	default: // can be there once
+		return nil
+	}
+}
+
+// trim takes the space around a value away: HTTP/1 has done so with fields,
+// HTTP/2 may not have.
+func trim(value string) string { return strings.Trim(value, " \t") }
