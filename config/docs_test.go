@@ -48,6 +48,24 @@ func TestPolicyExamplesOfTheDocumentation(t *testing.T) {
 	}
 }
 
+// The example of a file in policies_dir is one.
+func TestPolicyFileOfTheDocumentation(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/policies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := regexp.MustCompile("(?s)> policies\\.d/(.*?) <<'END'\n(.*?)\nEND\n").FindSubmatch(page)
+	if file == nil {
+		t.Fatal("there is no example")
+	}
+	dir := tree(t, map[string]string{string(file[1]): string(file[2])})
+	c, err := Load(Source{Env: []string{"MURMURATE_POLICIES_DIR=" + dir}})
+	if err != nil || c.Warnings() != nil || len(c.Policies) != 1 || c.Policies[0].Name != "search" {
+		t.Errorf("%v, %+v of %s", err, c, file[2])
+	}
+}
+
 func TestExampleOfTheGatewaysPage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../docs/gateways.md")

@@ -9,6 +9,8 @@ import (
 	"math/big"
 	"testing"
 	"time"
+
+	"github.com/murmurate/murmurate/internal/testcert"
 )
 
 // issuer is an authority of a test.
@@ -49,11 +51,7 @@ func (i *issuer) issues(t *testing.T, serial int64, use ...x509.ExtKeyUsage) (ce
 	if err != nil {
 		t.Fatal(err)
 	}
-	keyDER, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})
+	return testcert.PEM(t, der, private)
 }
 
 // of are certificates of i that trust all that are given.

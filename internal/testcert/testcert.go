@@ -38,6 +38,12 @@ func SelfSigned(t testing.TB, change ...func(*x509.Certificate)) (cert, key []by
 	if err != nil {
 		t.Fatal(err)
 	}
+	return PEM(t, der, private)
+}
+
+// PEM is a certificate and its private key in the form of files.
+func PEM(t testing.TB, der []byte, private any) (cert, key []byte) {
+	t.Helper()
 	keyDER, err := x509.MarshalPKCS8PrivateKey(private)
 	if err != nil {
 		t.Fatal(err)
