@@ -52,7 +52,7 @@ func readDocument(name string, data []byte) *document {
 // has none or is no YAML.
 func (d *document) parse(data []byte, path string) *yaml.Node {
 	if line, detail := notText(data); line > 0 {
-		d.unreadable(line, path, detail)
+		d.breaks(line, path, detail)
 		return nil
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
@@ -69,7 +69,7 @@ func (d *document) parse(data []byte, path string) *yaml.Node {
 	case err != nil:
 		d.syntax(err, path)
 	default:
-		d.fault(second.Line, path, "a second document begins here, but a configuration is one document")
+		d.fault(second.Line, path, "a second document begins here, but a file is one document")
 	}
 	return first.Content[0]
 }
@@ -106,8 +106,8 @@ func (d *document) faultBeside(line int, path, format string, args ...any) {
 	d.faults = append(d.faults, Fault{File: file, Line: line, Path: within, Detail: fmt.Sprintf(format, args...)})
 }
 
-// unreadable is the fault of a file of whose settings nothing is known.
-func (d *document) unreadable(line int, path, detail string) {
+// breaks is the fault of a file of whose settings nothing is known.
+func (d *document) breaks(line int, path, detail string) {
 	d.broken = d.broken || path == ""
 	d.fault(line, path, "%s", detail)
 }
@@ -137,7 +137,7 @@ func (d *document) syntax(err error, path string) {
 	if strings.HasSuffix(detail, "',' or '}'") {
 		detail += " (quote a value that has braces in it)"
 	}
-	d.unreadable(line, path, "is no YAML: "+detail)
+	d.breaks(line, path, "is no YAML: "+detail)
 }
 
 // read turns a node into a value of the schema: a map, a slice or a scalar.

@@ -94,7 +94,7 @@ func TestBadFiles(t *testing.T) {
 		{"a mark, a replacement character and an emoji", "\ufeffnode: {name: \ufffd\U0001f426}\n", []string{
 			`1: node.name: must be at most 128 letters, digits, '.', '_' or '-', beginning with a letter or digit, got "�🐦"`}},
 		{"tab", "log:\n\tlevel: info\n", []string{"2: is no YAML: found character that cannot start any token (YAML is indented with spaces, not tabs; quote a value that begins with a special character)"}},
-		{"two documents", "log: {level: info}\n---\nlog: {level: warn}\n", []string{"2: a second document begins here, but a configuration is one document"}},
+		{"two documents", "log: {level: info}\n---\nlog: {level: warn}\n", []string{"2: a second document begins here, but a file is one document"}},
 		{"alias", "http: {listen: &a ':80'}\ncluster:\n  label: *a\n", []string{"3: cluster.label: aliases (*name) are not supported: write the value out"}},
 		{"alias of itself", "http: &a\n  tls: *a\n", []string{"2: http.tls: aliases (*name) are not supported: write the value out"}},
 		{"merge", "log: &a {level: info}\nhttp:\n  <<: *a\n", []string{"3: http: merging (<<) is not supported: write the settings out"}},

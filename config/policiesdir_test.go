@@ -126,7 +126,7 @@ func TestFaultsOfPoliciesDir(t *testing.T) {
 			"DIR/p/d.json:2: is no YAML: did not find expected ',' or '}' (quote a value that has braces in it)",
 			"DIR/p/e.yaml:1: a file in policies_dir is one policy: write its settings (name: ...) without policies: around them",
 			"DIR/p/f.yaml: is empty: put a policy there, or remove the file",
-			"DIR/p/g.yaml:3: a second document begins here, but a configuration is one document",
+			"DIR/p/g.yaml:3: a second document begins here, but a file is one document",
 			"DIR/p/i.yaml: " + unread + "no such file or directory",
 			"DIR/p/j.yaml: " + unread + "it is no regular file",
 			"DIR/p/k.yaml:3: limits: a policy needs at least one limit",
