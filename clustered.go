@@ -25,7 +25,7 @@ const gossipKeyBytes = 32
 // startClustered opens the peer port, joins the gossip, and serves peers.
 func (n *Node) startClustered(ctx context.Context) error {
 	o := &n.options
-	tlsConfig, err := o.peerTLS()
+	tlsConfig, err := n.peerTLS()
 	if err != nil {
 		return err
 	}
@@ -156,10 +156,14 @@ func waitFor(ctx context.Context, running *sync.WaitGroup) error {
 
 // peerTLS is how peers authenticate each other; nil without a secret and
 // without certificates.
-func (o *Options) peerTLS() (*tls.Config, error) {
-	switch {
+func (n *Node) peerTLS() (*tls.Config, error) {
+	switch o := &n.options; {
 	case o.TLS != (TLSFiles{}):
-		return transport.FilesTLS(o.TLS.Cert, o.TLS.Key, o.TLS.CA)
+		var err error
+		if n.certificates, err = transport.LoadCertificates(o.TLS.Cert, o.TLS.Key, o.TLS.CA); err != nil {
+			return nil, err
+		}
+		return n.certificates.TLS(), nil
 	case o.Secret != "":
 		return transport.SecretTLS(o.Secret)
 	}

@@ -29,6 +29,7 @@ cluster                          < limiter ring
 internal/leak                    <
 internal/memnet                  <
 internal/race                    <
+internal/testcert                <
 .                                < limiter ring policy transport cluster
 httpapi                          < limiter policy
 observe                          < limiter cluster transport httpapi

@@ -30,6 +30,8 @@ type Node struct {
 	denials  denials
 	peers    *transport.Server   // nil when Alone
 	members  *cluster.Membership // nil when Alone
+	// certificates are the operator's own; nil without.
+	certificates *transport.Certificates
 
 	queues waitQueues
 

@@ -59,7 +59,7 @@ type Options struct {
 	// Insecure permits listening beyond loopback without a Secret.
 	Insecure bool
 	// TLS are the operator's own certificates for peer connections, instead
-	// of those derived from Secret.
+	// of those derived from Secret; see Node.SetCertificates.
 	TLS TLSFiles
 	// Network is where the node listens and how it reaches others. Nil: the
 	// machine's.

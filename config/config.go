@@ -9,14 +9,21 @@ import (
 // Config is the whole configuration of a node. Get one from [Default] or
 // [Load]; the zero value is not usable.
 type Config struct {
-	Node     Node     `yaml:"node"`
-	HTTP     HTTP     `yaml:"http"`
-	Cluster  Cluster  `yaml:"cluster"`
-	Limiter  Limiter  `yaml:"limiter"`
-	Log      Log      `yaml:"log"`
-	Policies []Policy `yaml:"policies"`
+	Node    Node    `yaml:"node"`
+	HTTP    HTTP    `yaml:"http"`
+	Cluster Cluster `yaml:"cluster"`
+	Limiter Limiter `yaml:"limiter"`
+	Log     Log     `yaml:"log"`
+	// PoliciesDir is a directory of more policies, one file each. Policies
+	// holds them too, behind those of the file, in the order of their files'
+	// names. Empty: none.
+	PoliciesDir string   `yaml:"policies_dir"`
+	Policies    []Policy `yaml:"policies"`
 
-	warnings []Fault // see Warnings
+	warnings   []Fault // see Warnings
+	serverPEM  PEM     // see ServerPEM
+	peerPEM    PEM     // see PeerPEM
+	validities []validity
 }
 
 // Node is who this node is.

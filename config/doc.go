@@ -4,12 +4,13 @@
 // A file's way through [Load]: it is parsed into YAML nodes, which know their
 // lines; a walk beside the schema (taken from the types below [Config]) finds
 // unknown and repeated names and values of a wrong type, and turns the rest
-// into typed values. Environment variables and flags become typed values by
-// the same rules. viper lays the layers over each other and fills a Config,
-// whose values are then checked alone and against each other. Every fault
-// found on the way is reported at once, with the line, variable or flag that
-// it came from, as [*Faults]. What is sound and likely not meant is kept for
-// [Config.Warnings].
+// into typed values. So it goes with each file of policies_dir, which is one
+// policy more. Environment variables and flags become typed values by the same
+// rules. viper lays the layers over each other and fills a Config, whose
+// values are then checked alone and against each other. Every fault found on
+// the way is reported at once, with the file and line, the variable or the
+// flag that it came from, as [*Faults]. What is sound and likely not meant is
+// kept for [Config.Warnings].
 //
 // Strict: a name that is unknown or differs in case, a duration without a
 // unit, a fraction where a whole number belongs, YAML aliases, tags, further
@@ -18,7 +19,7 @@
 // Names of policies and limits keep their case, and names that differ only in
 // case are different.
 //
-// A [Watch] loads a configuration again when its file has changed. It has
+// A [Watch] loads a configuration again when a file of it has changed. It has
 // neither goroutine nor clock: whoever owns it looks from time to time.
 //
 // Not promised: that what Load accepts can also be listened on, joined or

@@ -29,7 +29,7 @@ func TestPolicyExamplesOfTheDocumentation(t *testing.T) {
 	written := make(map[string]bool) // paths of settings, without indices
 	for _, block := range blocks {
 		d := readDocument("policies.md", block[1])
-		c, err := load(d, Source{})
+		c, err := load(d, Source{}, newFiles())
 		if err != nil {
 			t.Errorf("%v in\n%s", err, block[1])
 			continue
@@ -82,6 +82,24 @@ func TestNumbersOfThePoliciesPage(t *testing.T) {
 	}
 }
 
+// The example of a file in policies_dir is one.
+func TestPolicyFileOfTheDocumentation(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/policies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := regexp.MustCompile("(?s)> policies\\.d/(.*?) <<'END'\n(.*?)\nEND\n").FindSubmatch(page)
+	if file == nil {
+		t.Fatal("there is no example")
+	}
+	dir := tree(t, map[string]string{string(file[1]): string(file[2])})
+	c, err := Load(Source{Env: []string{"MURMURATE_POLICIES_DIR=" + dir}})
+	if err != nil || c.Warnings() != nil || len(c.Policies) != 1 || c.Policies[0].Name != "search" {
+		t.Errorf("%v, %+v of %s", err, c, file[2])
+	}
+}
+
 func TestExampleOfTheGatewaysPage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../docs/gateways.md")
@@ -92,7 +110,7 @@ func TestExampleOfTheGatewaysPage(t *testing.T) {
 	if first == nil {
 		t.Fatal("there is no example")
 	}
-	c, err := load(readDocument("gateways.md", first[1]), Source{})
+	c, err := load(readDocument("gateways.md", first[1]), Source{}, newFiles())
 	if err != nil || c.Warnings() != nil {
 		t.Errorf("%v, %v in\n%s", err, c.Warnings(), first[1])
 	}

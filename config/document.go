@@ -14,12 +14,13 @@ import (
 	"github.com/murmurate/murmurate/policy"
 )
 
-// document is a configuration file beside the schema: what it sets, where,
-// and what is wrong with its form.
+// document is a configuration file beside the schema, with the policies of
+// other files: what it sets, where, and what is wrong with its form.
 type document struct {
 	file   string
-	values map[string]any // nested; only what the schema knows and could be read
-	lines  map[string]int // of every path in the file
+	roots  map[string]string // the other files, by the path of the policy that each is
+	values map[string]any    // nested; only what the schema knows and could be read
+	lines  map[string]int    // of every path in its file
 	// written holds the paths of settings in values.
 	written map[string]bool
 	faults  []Fault
@@ -28,46 +29,69 @@ type document struct {
 	unsound map[string]bool
 	// meant holds the paths that a fault elsewhere was likely meant to set.
 	meant []string
-	// broken: the file is no YAML, and nothing is known of its settings.
+	// broken: file is no YAML, and nothing is known of its settings.
 	broken bool
 }
 
 // readDocument reads the text of a file; name is what faults call it.
 func readDocument(name string, data []byte) *document {
 	d := &document{
-		file: name, values: make(map[string]any), lines: make(map[string]int),
+		file: name, roots: make(map[string]string), values: make(map[string]any), lines: make(map[string]int),
 		written: make(map[string]bool), unsound: make(map[string]bool),
 	}
+	if n := d.parse(data, ""); n != nil {
+		if values, ok := d.read(n, root, "").(map[string]any); ok {
+			d.values = values
+		}
+	}
+	d.settle()
+	return d
+}
+
+// parse is the content of the file whose content belongs at path, nil if it
+// has none or is no YAML.
+func (d *document) parse(data []byte, path string) *yaml.Node {
 	if line, detail := notText(data); line > 0 {
-		d.broken = true
-		d.fault(line, "", "%s", detail)
-		return d
+		d.breaks(line, path, detail)
+		return nil
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var first, second yaml.Node
 	switch err := decoder.Decode(&first); {
 	case errors.Is(err, io.EOF):
-		return d
+		return nil
 	case err != nil:
-		d.syntax(err)
-		return d
+		d.syntax(err, path)
+		return nil
 	}
-	if values, ok := d.read(first.Content[0], root, "").(map[string]any); ok {
-		d.values = values
+	switch err := decoder.Decode(&second); {
+	case errors.Is(err, io.EOF):
+	case err != nil:
+		d.syntax(err, path)
+	default:
+		d.fault(second.Line, path, "a second document begins here, but a file is one document")
 	}
+	return first.Content[0]
+}
+
+// settle concludes from what has been read which settings were meant by
+// others and are not there.
+func (d *document) settle() {
 	for _, path := range d.meant {
 		if !d.written[path] {
 			d.unsound[path] = true
 		}
 	}
-	switch err := decoder.Decode(&second); {
-	case errors.Is(err, io.EOF):
-	case err != nil:
-		d.syntax(err)
-	default:
-		d.fault(second.Line, "", "a second document begins here, but a configuration is one document")
+}
+
+// place is the file that path is in, and its path there.
+func (d *document) place(path string) (file, within string) {
+	for at := path; at != ""; at = parent(at) {
+		if file, ok := d.roots[at]; ok {
+			return file, strings.TrimPrefix(path[len(at):], ".")
+		}
 	}
-	return d
+	return d.file, path
 }
 
 // fault reports what is wrong with the value at path.
@@ -78,7 +102,14 @@ func (d *document) fault(line int, path, format string, args ...any) {
 
 // faultBeside reports what leaves the value at path sound.
 func (d *document) faultBeside(line int, path, format string, args ...any) {
-	d.faults = append(d.faults, Fault{File: d.file, Line: line, Path: path, Detail: fmt.Sprintf(format, args...)})
+	file, within := d.place(path)
+	d.faults = append(d.faults, Fault{File: file, Line: line, Path: within, Detail: fmt.Sprintf(format, args...)})
+}
+
+// breaks is the fault of a file of whose settings nothing is known.
+func (d *document) breaks(line int, path, detail string) {
+	d.broken = d.broken || path == ""
+	d.fault(line, path, "%s", detail)
 }
 
 var (
@@ -91,8 +122,7 @@ var (
 )
 
 // syntax is the fault of a file that is no YAML.
-func (d *document) syntax(err error) {
-	d.broken = true
+func (d *document) syntax(err error, path string) {
 	line, detail := 0, err.Error()
 	if parts := yamlError.FindStringSubmatch(detail); parts != nil {
 		line, _ = strconv.Atoi(parts[1]) // empty is 0, the whole file
@@ -107,7 +137,7 @@ func (d *document) syntax(err error) {
 	if strings.HasSuffix(detail, "',' or '}'") {
 		detail += " (quote a value that has braces in it)"
 	}
-	d.fault(line, "", "is no YAML: %s", detail)
+	d.breaks(line, path, "is no YAML: "+detail)
 }
 
 // read turns a node into a value of the schema: a map, a slice or a scalar.

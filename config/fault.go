@@ -9,14 +9,14 @@ import (
 
 // Fault is one thing that is wrong with a configuration.
 type Fault struct {
-	// File and Line say where, if it came from the file. Line counts from 1;
+	// File and Line say where, if it came from a file. Line counts from 1;
 	// 0 is the whole file.
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
 	// Var is the environment variable or the flag that it came from.
 	Var string `json:"var,omitempty"`
-	// Path is the setting, such as "policies[0].limits[1].rate". Empty: none
-	// in particular.
+	// Path is the setting, such as "policies[0].limits[1].rate", or
+	// "limits[1].rate" in a file that is one policy. Empty: none in particular.
 	Path string `json:"path,omitempty"`
 	// Detail says what is wrong and what would be right.
 	Detail string `json:"detail"`
@@ -42,7 +42,8 @@ func (f Fault) String() string {
 // Faults is the error of a configuration that cannot be used: everything
 // that is wrong with it.
 type Faults struct { //nolint:errname // plural: it is many faults
-	// List is never empty. Faults of the file come first, by line.
+	// List is never empty. Faults of the file come first, by line, then those
+	// of the files in policies_dir.
 	List []Fault
 }
 
@@ -55,11 +56,23 @@ func (f *Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// sortFaults brings faults into the order of [Faults].List.
-func sortFaults(list []Fault) {
+// sort brings faults of d and of its surroundings into the order of
+// [Faults].List.
+func (d *document) sort(list []Fault) {
+	layer := func(file string) int {
+		switch file {
+		case d.file:
+			return 0
+		case "":
+			return 2
+		default:
+			return 1
+		}
+	}
 	slices.SortStableFunc(list, func(a, b Fault) int {
 		return cmp.Or(
-			-cmp.Compare(a.File, b.File), // a file's name before none
+			cmp.Compare(layer(a.File), layer(b.File)),
+			cmp.Compare(a.File, b.File),
 			cmp.Compare(a.Line, b.Line),
 			cmp.Compare(a.Var, b.Var),
 		)

@@ -47,12 +47,13 @@ const noDialect = "none"
 const endpointPattern = `^(\[[^\]\s]+\]|[0-9A-Za-z._-]*):[0-9]{1,5}$`
 
 var settingFields = map[string]about{
-	"Config.node":     {text: "Who this node is."},
-	"Config.http":     {text: "The HTTP API: checks, gateways, administration."},
-	"Config.cluster":  {text: "How nodes find each other and talk to each other."},
-	"Config.limiter":  {text: "The table of counters."},
-	"Config.log":      {text: "What the node says of itself, on standard error."},
-	"Config.policies": {text: "Which requests are charged what. None: the built-in policy default, a sliding_window of 100/min for each key."},
+	"Config.node":         {text: "Who this node is."},
+	"Config.http":         {text: "The HTTP API: checks, gateways, administration."},
+	"Config.cluster":      {text: "How nodes find each other and talk to each other."},
+	"Config.limiter":      {text: "The table of counters."},
+	"Config.log":          {text: "What the node says of itself, on standard error."},
+	"Config.policies_dir": {text: "A directory of more policies, one to a file (*.yaml, *.yml, *.json). A relative path begins at the directory of this file."},
+	"Config.policies":     {text: "Which requests are charged what. None: the built-in policy default, a sliding_window of 100/min for each key."},
 
 	"Node.name": {text: "The node's id: unique in the cluster, the same after a restart. Empty: HOSTNAME-GOSSIPPORT.",
 		pattern: `^([A-Za-z0-9][A-Za-z0-9._-]*)?$`},

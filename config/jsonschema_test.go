@@ -119,7 +119,7 @@ func TestSchemaAcceptsWhatLoads(t *testing.T) {
 		}
 	}
 	for name, text := range files {
-		if _, err := load(readDocument(name, text), Source{}); err != nil {
+		if _, err := load(readDocument(name, text), Source{}, newFiles()); err != nil {
 			t.Errorf("%v in\n%s", err, text)
 		}
 		if err := judge(t, s, text); err != nil {
@@ -223,7 +223,7 @@ func TestSchemaRefusesWhatDoesNotLoad(t *testing.T) {
 		onePolicy("overrides: [{blocked: true}]"),
 		onePolicy("tiers: {sets: [{name: pro, limits: [{name: a, algorithm: token_bucket, rate: 9/s}]}]}"),
 	} {
-		if _, err := load(readDocument("FILE", []byte(file)), Source{}); err == nil {
+		if _, err := load(readDocument("FILE", []byte(file)), Source{}, newFiles()); err == nil {
 			t.Errorf("loads:\n%s", file)
 		}
 		if err := judge(t, s, []byte(file)); err == nil {
@@ -240,7 +240,7 @@ func TestSchemaAcceptsWhatIsPrinted(t *testing.T) {
 	s := compiled(t)
 	rapid.Check(t, func(r *rapid.T) {
 		file := anyFile(r)
-		c, err := load(readDocument("FILE", file), Source{})
+		c, err := load(readDocument("FILE", file), Source{}, newFiles())
 		if err != nil {
 			r.Fatalf("%v in\n%s", err, file)
 		}

@@ -1,11 +1,6 @@
 package config
 
 import (
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"reflect"
 	"slices"
 
@@ -36,38 +31,41 @@ func Load(s Source) (*Config, error) {
 	return NewWatch(s).Load()
 }
 
-// loadRead goes on from what reading the file of s gave.
-func loadRead(s Source, data []byte, err error) (*Config, error) {
-	if err != nil {
-		return nil, &Faults{List: []Fault{{File: s.File, Detail: err.Error()}}}
-	}
-	return load(readDocument(s.File, data), s)
-}
-
-func load(d *document, s Source) (*Config, error) {
+// load goes on from the configuration file. What it reads besides, it reads
+// through f.
+func load(d *document, s Source, f *files) (*Config, error) {
 	env, envFaults := readEnv(s.Env)
 	flags, flagFaults := readFlags(s.Flags)
 	set := slices.Concat(env, flags)
-	faults := slices.Concat(d.faults, envFaults, flagFaults)
+	o := origins(d, set)
+	var faults []Fault
+	if dir := d.policiesDir(set); dir != "" {
+		if err := d.readPoliciesDir(dir, f); err != nil {
+			faults = append(faults, o.fault(problem{path: policiesDirPath, detail: err.Error()}))
+		}
+	}
+	faults = slices.Concat(faults, d.faults, envFaults, flagFaults)
 	c, err := merge(d.values, set)
 	if err != nil { // the values are of the right types already: only a gap in the schema leads here
 		return nil, &Faults{List: append(faults, Fault{File: d.file, Detail: err.Error()})}
 	}
-	o := origins(d, set)
 	if !d.broken {
-		for _, p := range c.problems(o) {
+		for _, p := range c.problems(o, f) {
 			faults = append(faults, o.fault(p))
 		}
 	}
 	if len(faults) > 0 {
-		sortFaults(faults)
+		d.sort(faults)
 		return nil, &Faults{List: faults}
 	}
 	c.complete()
+	for i := range c.validities {
+		c.validities[i].place = o.locate(c.validities[i].path)
+	}
 	for _, w := range c.policyWarnings() {
 		c.warnings = append(c.warnings, o.fault(w))
 	}
-	sortFaults(c.warnings)
+	d.sort(c.warnings)
 	return c, nil
 }
 
@@ -95,31 +93,4 @@ func merge(file map[string]any, set []assignment) (*Config, error) {
 		dc.DecodeHook = nil
 	})
 	return c, err
-}
-
-// maxFile bounds what is read of any file.
-const maxFile = 16 << 20
-
-// readFile reads a file that the operator named. Its errors leave the name out.
-func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path) //nolint:gosec // reading the operator's files is what this package is for
-	if err != nil {
-		return nil, unreadable(err)
-	}
-	defer f.Close() //nolint:errcheck // nothing was written
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	switch {
-	case err != nil:
-		return nil, unreadable(err)
-	case len(data) > maxFile:
-		return nil, fmt.Errorf("cannot be read: larger than %d MiB", maxFile>>20)
-	}
-	return data, nil
-}
-
-func unreadable(err error) error {
-	if of, ok := errors.AsType[*fs.PathError](err); ok {
-		err = of.Err
-	}
-	return fmt.Errorf("cannot be read: %w", err)
 }

@@ -135,9 +135,9 @@ func TestEverySetting(t *testing.T) {
 					{Name: "Pro", Limits: []policy.LimitSpec{{Name: "month", Algorithm: "fixed_window", Count: &proCount, Period: "month"}}},
 				}},
 				Overrides: []Override{
-					{Key: "partner-1", Unlimited: true},
-					{KeyPrefix: "test-", Limits: []policy.LimitSpec{{Name: "burst", Algorithm: "token_bucket", Rate: "5/s"}}},
-					{Key: "leaked-key", Blocked: true},
+					{Key: "header:x-api-key=partner-1&path:tenant=acme", Unlimited: true},
+					{KeyPrefix: "header:x-api-key=test-", Limits: []policy.LimitSpec{{Name: "burst", Algorithm: "token_bucket", Rate: "5/s"}}},
+					{Key: "header:x-api-key=leaked-key&path:tenant=acme", Blocked: true},
 				},
 				Exempt: []policy.Exemption{
 					{Match: policy.Match{Path: "/healthz"}},

@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"strings"
 )
@@ -40,6 +41,9 @@ func (o *origin) unsound(path string) bool {
 	for p := path; p != ""; p = parent(p) {
 		if o.doc.unsound[p] {
 			return true
+		}
+		if _, own := o.doc.roots[p]; own {
+			break // what surrounds it is in another file
 		}
 	}
 	return false
@@ -101,16 +105,29 @@ func (o *origin) rank(path string) (layer, order int) {
 
 // fault gives a problem the place of the nearest thing that somebody wrote.
 func (o *origin) fault(p problem) Fault {
-	f := Fault{Path: p.path, Detail: p.detail}
-	for at := p.path; at != ""; at = parent(at) {
+	f := o.locate(p.path)
+	f.Detail = p.detail
+	if p.other != "" {
+		if other := o.locate(p.other); other.File != "" {
+			f.Detail += fmt.Sprintf(" (%s:%d)", other.File, other.Line)
+		}
+	}
+	return f
+}
+
+// locate is the place of path, as a fault without its detail.
+func (o *origin) locate(path string) Fault {
+	f := Fault{Path: path}
+	for at := path; at != ""; at = parent(at) {
 		if s, ok := o.set[at]; ok {
 			f.Var = s.name
 			return f
 		}
 	}
-	for at := p.path; at != ""; at = parent(at) {
+	for at := path; at != ""; at = parent(at) {
 		if line := o.doc.lines[at]; line > 0 {
-			f.File, f.Line = o.doc.file, line
+			f.Line = line
+			f.File, f.Path = o.doc.place(path)
 			return f
 		}
 	}

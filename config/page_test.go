@@ -33,6 +33,7 @@ func TestGeneratedSettingsPage(t *testing.T) {
 	var page strings.Builder
 	page.WriteString(pageHead)
 	values, group := defaults(), ""
+	secured := Config{HTTP: HTTP{TLS: ServerTLS{Cert: "there"}}, Cluster: Cluster{TLS: PeerTLS{Cert: "there"}}}
 	for _, s := range settings() {
 		within := parent(s.path)
 		if within != group {
@@ -48,7 +49,7 @@ func TestGeneratedSettingsPage(t *testing.T) {
 			t.Fatal(err)
 		}
 		changes, told := "restart", fields[s.about]
-		if live[s.path] {
+		if secured.live(&secured, s.path) {
 			changes = "live"
 		}
 		fmt.Fprintf(&page, "| `%s` | %s | %s | `%s` | %s | `%s` |\n",

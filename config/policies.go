@@ -48,10 +48,11 @@ func (c *Config) policyWarnings() []problem {
 	if err != nil {
 		return nil
 	}
+	bits := policy.AddressBits{IPv4: c.HTTP.IPv4Prefix, IPv6: c.HTTP.IPv6Prefix}
 	var warnings []problem
 	for i := range set.Policies() {
-		for _, w := range set.Policies()[i].Warnings() {
-			warnings = append(warnings, problem{fmt.Sprintf("policies[%d].%s", i, w.Field), w.Detail})
+		for _, w := range set.Policies()[i].Warnings(bits) {
+			warnings = append(warnings, problem{path: fmt.Sprintf("policies[%d].%s", i, w.Field), detail: w.Detail})
 		}
 	}
 	return warnings

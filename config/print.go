@@ -29,11 +29,14 @@ func (c *Config) Redacted() *Config {
 }
 
 // Print writes c as a configuration file with its secrets hidden. Load reads
-// it back to the same Config once the secrets are put in again.
+// it back to the same Config once the secrets are put in again. It names no
+// policies_dir: the policies from there are among those it writes.
 func (c *Config) Print(w io.Writer) error {
+	shown := c.Redacted()
+	shown.PoliciesDir = ""
 	e := yaml.NewEncoder(w)
 	e.SetIndent(2)
-	if err := e.Encode(c.Redacted()); err != nil {
+	if err := e.Encode(shown); err != nil {
 		return err
 	}
 	return e.Close()

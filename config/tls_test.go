@@ -1,37 +1,21 @@
 package config
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/x509"
-	"encoding/pem"
 	"fmt"
-	"math/big"
+	"os"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/murmurate/murmurate/internal/testcert"
 )
 
-// certificate writes a self-signed certificate and its key.
-func certificate(t *testing.T) (cert, key string) {
+// certificate writes a certificate and its key.
+func certificate(t *testing.T, change ...func(*x509.Certificate)) (cert, key string) {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1)}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keyDER, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	block := func(kind string, der []byte) string {
-		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
-	}
-	return write(t, "cert.pem", block("CERTIFICATE", der)), write(t, "key.pem", block("PRIVATE KEY", keyDER))
+	certPEM, keyPEM := testcert.SelfSigned(t, change...)
+	return write(t, "cert.pem", string(certPEM)), write(t, "key.pem", string(keyPEM))
 }
 
 func TestTLSFiles(t *testing.T) {
@@ -58,12 +42,100 @@ func TestTLSFiles(t *testing.T) {
 			"FILE:4: cluster.tls.key: " + unreadable,
 			"FILE:5: cluster.tls.ca: " + unreadable}},
 		{"another's key", fmt.Sprintf("http: {tls: {cert: %s, key: %s}}", cert, otherKey), []string{
-			"FILE:1: http.tls.cert: does not go with key: tls: private key does not match public key"}},
+			"FILE:1: http.tls.cert: " + cert + " does not go with the key in " + otherKey + ": tls: private key does not match public key"}},
 		{"no certificates", fmt.Sprintf("http: {tls: {cert: %s, key: %s, client_ca: %s}}", cert, key, key), []string{
 			"FILE:1: http.tls.client_ca: " + key + " holds no PEM certificate"}},
 	} {
 		if got, want := faultText(t, Source{File: write(t, "c.yaml", c.file)}), strings.Join(c.want, "\n"); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, want)
 		}
+	}
+}
+
+func TestCertificateWarnings(t *testing.T) {
+	t.Parallel()
+	from, to := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
+	cert, key := certificate(t, func(c *x509.Certificate) { c.NotBefore, c.NotAfter = from, to })
+	later, _ := certificate(t, func(c *x509.Certificate) { c.NotBefore, c.NotAfter = to, to.AddDate(0, 3, 0) })
+	var bundle []byte
+	for _, file := range []string{cert, later} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bundle = append(bundle, text...)
+	}
+	both := write(t, "ca.pem", string(bundle))
+	file := write(t, "c.yaml", fmt.Sprintf("http:\n  tls: {cert: %s, key: %s, client_ca: %s}\ncluster:\n  tls:\n    cert: %[1]s\n    key: %s\n    ca: %[1]s\n",
+		cert, key, both))
+	c := mustLoad(t, Source{File: file})
+	renewed, ok := c.WithCertificates()
+	if !ok {
+		t.Fatal("the certificates cannot be used")
+	}
+	early := " is not valid before 2026-01-01T00:00:00Z: whoever checks it refuses it until then; compare the clocks"
+	late := " has expired at 2026-04-01T00:00:00Z: whoever checks it refuses it; replace it"
+	for _, step := range []struct {
+		now  time.Time
+		want []string
+	}{
+		{from.Add(-time.Second), []string{"2: http.tls.cert: " + cert + early, "2: http.tls.client_ca: " + both + early,
+			"5: cluster.tls.cert: " + cert + early, "7: cluster.tls.ca: " + cert + early}},
+		{from, nil},
+		{to, nil},
+		{to.Add(time.Second), []string{"2: http.tls.cert: " + cert + late, "5: cluster.tls.cert: " + cert + late, "7: cluster.tls.ca: " + cert + late}},
+	} {
+		for _, c := range []*Config{c, renewed} {
+			var got []string
+			for _, w := range c.CertificateWarnings(step.now) {
+				got = append(got, strings.TrimPrefix(w.String(), file+":"))
+			}
+			if strings.Join(got, "\n") != strings.Join(step.want, "\n") {
+				t.Errorf("%v: got %q, want %q", step.now, got, step.want)
+			}
+		}
+	}
+}
+
+// What is handed over is what was judged, or nothing.
+func TestCertificatesAreThoseOfTheLoad(t *testing.T) {
+	t.Parallel()
+	cert, key := certificate(t)
+	otherCert, otherKey := certificate(t)
+	w := NewWatch(Source{File: write(t, "c.yaml", fmt.Sprintf("http: {tls: {cert: %s, key: %s}}\n", cert, key))})
+	c, err := w.Load()
+	if err != nil || w.Changed() {
+		t.Fatalf("%v, or changed", err)
+	}
+	move := func(from, to string) {
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := string(c.ServerPEM().Cert)
+	move(otherCert, cert)
+	if _, ok := c.WithCertificates(); ok {
+		t.Error("a certificate and the key of another can be used")
+	}
+	if w.Changed() || !w.Changed() {
+		t.Error("the change was not seen, or at first sight")
+	}
+	if _, err := w.Load(); err == nil {
+		t.Error("a certificate and the key of another are loaded")
+	}
+	move(otherKey, key)
+	if w.Changed() || !w.Changed() {
+		t.Error("the other change was not seen, or at first sight")
+	}
+	next, err := w.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	renewed, ok := c.WithCertificates()
+	if !ok || string(renewed.ServerPEM().Cert) != string(next.ServerPEM().Cert) || string(c.ServerPEM().Cert) != old || string(next.ServerPEM().Cert) == old {
+		t.Error("the certificate is not the new one, or the first load has lost its own")
+	}
+	if next.PeerPEM().Cert != nil {
+		t.Error("there are certificates for peers")
 	}
 }

@@ -7,7 +7,10 @@ import (
 )
 
 // problem is a fault whose place is not known yet.
-type problem struct{ path, detail string }
+type problem struct {
+	path, detail string
+	other        string // the path of what it clashes with, if anything
+}
 
 // validator judges the values of a Config, alone and against each other.
 type validator struct {
@@ -15,29 +18,33 @@ type validator struct {
 	// origin knows which values could not be read. Nothing is concluded from
 	// such a value.
 	*origin
+	files    *files
 	problems []problem
 }
 
 // problems returns everything that is wrong with the values of c.
-func (c *Config) problems(o *origin) []problem {
-	v := &validator{Config: c, origin: o}
+func (c *Config) problems(o *origin, f *files) []problem {
+	v := &validator{Config: c, origin: o, files: f}
 	v.node()
 	v.http()
 	v.cluster()
+	v.certificates()
 	v.secrets()
 	v.listeners()
 	v.limiter()
 	v.log()
 	_, faults := c.policies(o)
 	for _, f := range faults {
-		v.report(f.Field, "%s", f.Detail)
+		if !v.unsound(f.Field) {
+			v.problems = append(v.problems, problem{f.Field, f.Detail, f.Other})
+		}
 	}
 	return v.problems
 }
 
 func (v *validator) report(path, format string, args ...any) {
 	if !v.unsound(path) {
-		v.problems = append(v.problems, problem{path, fmt.Sprintf(format, args...)})
+		v.problems = append(v.problems, problem{path: path, detail: fmt.Sprintf(format, args...)})
 	}
 }
 
@@ -88,8 +95,6 @@ func (v *validator) http() {
 	case tls.Cert == "" && tls.ClientCA != "":
 		v.report("http.tls.client_ca", "needs cert and key: client certificates are only asked for over TLS")
 	}
-	v.keyPair("http.tls", tls.Cert, tls.Key)
-	v.authorities("http.tls.client_ca", tls.ClientCA)
 }
 
 // mostKeys bounds limiter.max_keys.

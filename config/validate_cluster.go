@@ -35,8 +35,6 @@ func (v *validator) cluster() {
 			}
 		}
 	}
-	v.keyPair("cluster.tls", tls.Cert, tls.Key)
-	v.authorities("cluster.tls.ca", tls.CA)
 }
 
 // minSecret is the least length of a secret, in bytes.

@@ -79,6 +79,8 @@ func TestOriginalRequestHasTheClientsHead(t *testing.T) {
 	if o.Addr().String() != "192.0.2.1" || o.IPKey() != "192.0.2.1/32" { // the peer, which nobody said to trust
 		t.Errorf("address %v, key %q", o.Addr(), o.IPKey())
 	}
+	o = original(t, http.MethodGet, "/gateway", "X-Api-Key", "k", "X-Api-Key", "other", "X-Forwarded-Uri", "/x?q=1&q=2", "X-Forwarded-For", "203.0.113.9")
+	sameRepeats(t, o, "X-Api-Key", "q")
 }
 
 // However a gateway says it, the request is the same.

@@ -46,6 +46,22 @@ func TestRequestAttributes(t *testing.T) {
 	if bare.Addr().IsValid() {
 		t.Errorf("without option the address is %v", bare.Addr())
 	}
+	sameRepeats(t, &requestAttributes{request: r}, "X-Api-Key", "q")
+}
+
+// sameRepeats checks what is behind the first of fields with two values, and
+// of those that are there once or not at all.
+func sameRepeats(t *testing.T, a policy.Attributes, header, query string) {
+	t.Helper()
+	if got := a.Repeats(policy.KeyHeader, header); len(got) != 1 || got[0] != "other" {
+		t.Errorf("repeats of the header: %q", got)
+	}
+	if got := a.Repeats(policy.KeyQuery, query); len(got) != 1 || got[0] != "2" {
+		t.Errorf("repeats of the parameter: %q", got)
+	}
+	if got := append(a.Repeats(policy.KeyHeader, "X-Forwarded-For"), a.Repeats(policy.KeyQuery, "no")...); len(got) != 0 {
+		t.Errorf("repeats of what is there once, or not at all: %q", got)
+	}
 }
 
 // One check is asked for, with what policies look at; those that do not match

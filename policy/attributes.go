@@ -29,6 +29,10 @@ type Attributes interface {
 	// Query is the first value, decoded, of the query's parameter of the
 	// given name.
 	Query(name string) string
+	// Repeats are the other values, in their order, of a header field
+	// (KeyHeader) or parameter (KeyQuery) that is there several times. Usually
+	// there are none.
+	Repeats(kind KeyKind, name string) []string
 	// Attr is what the caller says of the request besides, by name.
 	Attr(name string) string
 }
@@ -62,9 +66,7 @@ func (v *view) value(s *source) string {
 	case KeyIP:
 		return v.IPKey()
 	case KeyHeader:
-		// The space around a field's value is none of it (RFC 9110, section
-		// 5.5). HTTP/1 has taken it away, HTTP/2 may not have.
-		return strings.Trim(v.Header(s.lookup), " \t")
+		return trim(v.Header(s.lookup))
 	case KeyCookie:
 		return v.Cookie(s.name)
 	case KeyQuery:
@@ -84,3 +86,19 @@ func (v *view) value(s *source) string {
 		return ""
 	}
 }
+
+// repeats are the values that the request has at s besides v.value(s).
+func (v *view) repeats(s *source) []string {
+	switch s.kind {
+	case KeyHeader:
+		return v.Repeats(s.kind, s.lookup)
+	case KeyQuery:
+		return v.Repeats(s.kind, s.name)
+	default: // can be there once
+		return nil
+	}
+}
+
+// trim takes away the space around a header field's value, which is none of it
+// (RFC 9110, section 5.5). HTTP/1 has done so, HTTP/2 may not have.
+func trim(value string) string { return strings.Trim(value, " \t") }

@@ -15,7 +15,9 @@ type Exemption struct {
 	CIDR string `json:"cidr,omitempty" yaml:"cidr,omitempty"`
 	// Match is as a policy's. A wildcard of its Path stands for no segment
 	// with an encoded slash or a backslash: to servers that take those for
-	// slashes, /static/..%2Flogin is /login.
+	// slashes, /static/..%2Flogin is /login. Of several values of one header
+	// or parameter, all must be as written: nobody knows which of them a server
+	// goes by.
 	Match `yaml:",inline"`
 }
 
@@ -27,6 +29,7 @@ type exemption struct {
 
 func (e *Exemption) compile(fault faultFunc) exemption {
 	c := exemption{matcher: e.Match.compile(fault)}
+	c.matcher.strict = true
 	if reflect.ValueOf(*e).IsZero() {
 		fault("", "would exempt every request: give it a path, cidr, method, host, header, query or attribute")
 	}

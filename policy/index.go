@@ -118,7 +118,7 @@ func (x *index) addFields(all []*rules) {
 			if wanted[f.source] == nil {
 				wanted[f.source] = make(map[int]string)
 			}
-			wanted[f.source][i] = f.value // of two values, which no request has, either will do
+			wanted[f.source][i] = f.value // of two values, which no single one is, either will do
 		}
 	}
 	for s, byPolicy := range wanted {
@@ -149,7 +149,9 @@ func (x *index) each(v *view, f func(policy int) bool) {
 		sets = append(sets, x.segments[i].of(segment))
 	}
 	for i := range x.fields {
-		sets = append(sets, x.fields[i].of(v.value(&x.fields[i].source)))
+		if s := &x.fields[i].source; len(v.repeats(s)) == 0 { // of several values any may be wanted
+			sets = append(sets, x.fields[i].of(v.value(s)))
+		}
 	}
 	for word := range sets[0] {
 		left := ^uint64(0)

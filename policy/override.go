@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -15,7 +16,8 @@ type Override struct {
 	// Key is the whole key: as a check gives it, or as the policy makes it
 	// ("header:x-api-key=secret"). Where the policy makes it of one entry, the
 	// value alone ("secret") is enough, and means the entry's first
-	// alternative.
+	// alternative. A lone address means the key of that one address
+	// (ip=203.0.113.9/32).
 	Key string
 	// KeyPrefix is the beginning of a key, in the same forms. Exactly one of
 	// Key and KeyPrefix is set.
@@ -60,7 +62,7 @@ func (r *rules) compileOverrides(p *Policy, fault faultFunc) {
 		if o.KeyPrefix != "" {
 			table, written, field = t.prefixes, o.KeyPrefix, "key_prefix"
 		}
-		for _, key := range r.key.spellings(written) {
+		for _, key := range r.key.spellings(written, o.Key != "") {
 			if other := table[key]; other != nil {
 				fault(o.place+"."+field, "is in %s already", other.place) // keys stay out of logs
 				break
@@ -123,32 +125,49 @@ func (t *overrides) find(key string) *override {
 	return nil
 }
 
-// spellings are the keys that somebody means who writes key, or a prefix of
-// it, in an override: it, and what k would make of a value that reads so.
-func (k keyMaker) spellings(key string) []string {
+// spellings are the keys that somebody means who writes key in an override,
+// or, if it is not whole, a prefix of one: it, and what k would make of a
+// value that reads so.
+func (k keyMaker) spellings(key string, whole bool) []string {
 	switch {
 	case joined(key):
-		return []string{lowerHeaders(key)}
+		return []string{canonical(key, whole)}
 	case len(k) != 1 || k[0][0].kind == KeyGlobal:
 		return []string{key}
 	}
 	first := &k[0][0]
-	return []string{key, JoinKey(KeyPart{Kind: first.kind, Name: first.name, Value: key})}
+	return []string{key, canonical(JoinKey(KeyPart{Kind: first.kind, Name: first.name, Value: key}), whole)}
 }
 
-// lowerHeaders is a joined key with the names of header fields in lower case.
-func lowerHeaders(key string) string {
+// canonical is a joined key, or a prefix of one, with the names of header
+// fields in lower case and whole addresses as keys have them.
+func canonical(key string, whole bool) string {
 	parts := strings.Split(key, "&")
 	for i, part := range parts {
-		if strings.HasPrefix(part, string(KeyHeader)+":") {
-			name, value, found := strings.Cut(part, "=")
-			parts[i] = strings.ToLower(name)
-			if found {
-				parts[i] += "=" + value
-			}
+		name, value, found := strings.Cut(part, "=")
+		switch {
+		case strings.HasPrefix(name, string(KeyHeader)+":"):
+			name = strings.ToLower(name)
+		case name == string(KeyIP) && (whole || i < len(parts)-1):
+			value = addressKey(value)
+		}
+		if parts[i] = name; found {
+			parts[i] += "=" + value
 		}
 	}
 	return strings.Join(parts, "&")
+}
+
+// addressKey is an address or a network as keys have them, which is as a
+// network. What is neither stays as it is.
+func addressKey(written string) string {
+	if addr, err := netip.ParseAddr(written); err == nil && addr.Zone() == "" {
+		return netip.PrefixFrom(addr.Unmap(), addr.Unmap().BitLen()).String()
+	}
+	if network, err := netip.ParsePrefix(written); err == nil {
+		return network.String()
+	}
+	return written
 }
 
 // CheckOverride reports every fault of an override that is set while the
@@ -178,5 +197,5 @@ func (s *Set) OverrideKeys(policyName, key string) ([]string, error) {
 	if !ok {
 		return nil, s.unknown(policyName)
 	}
-	return r.key.spellings(key), nil
+	return r.key.spellings(key, true), nil
 }

@@ -60,6 +60,8 @@ type InputError struct {
 	Detail string
 	// Unknown is set when the policy does not exist.
 	Unknown bool
+	// Other is the path of the field that this one clashes with, if it is one.
+	Other string
 }
 
 // Error joins field and detail.

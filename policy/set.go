@@ -35,15 +35,19 @@ func NewSet(policies ...Policy) (*Set, error) {
 		policies = []Policy{Default()}
 	}
 	s := &Set{byName: make(map[string]*rules, len(policies))}
+	first := make(map[string]int, len(policies)) // the first of each name
 	var faults []*InputError
 	for i := range policies {
 		p := policies[i].clone()
 		r := compile(&p, appendTo(&faults).under(indexed("policies", i)))
-		if _, taken := s.byName[p.Name]; taken {
+		if other, taken := first[p.Name]; taken {
 			faults = append(faults, &InputError{
 				Field:  fmt.Sprintf("policies[%d].name", i),
 				Detail: fmt.Sprintf("%q is already the name of another policy", clip(p.Name)),
+				Other:  fmt.Sprintf("policies[%d].name", other),
 			})
+		} else {
+			first[p.Name] = i
 		}
 		if p.Name == InlineName {
 			faults = append(faults, &InputError{

@@ -166,6 +166,7 @@ func TestOverrideKeys(t *testing.T) {
 	s := mustSet(t, tiered(),
 		Policy{Name: "two", Key: []string{"ip", "method"}, Limits: limits},
 		Policy{Name: "none", Limits: limits},
+		Policy{Name: "address", Key: []string{"ip"}, Limits: limits},
 		Policy{Name: "global", Key: []string{"global"}, Limits: limits},
 	)
 	for _, c := range []struct {
@@ -176,6 +177,14 @@ func TestOverrideKeys(t *testing.T) {
 		{"api", "header:X-Api-Key=K&path:A=header:B", []string{"header:x-api-key=K&path:A=header:B"}},
 		{"api", "header:X-Api-Key", []string{"header:x-api-key"}},
 		{"two", "k", []string{"k"}},
+		{"two", "ip=203.0.113.9&method=GET", []string{"ip=203.0.113.9/32&method=GET"}},
+		{"address", "203.0.113.9", []string{"203.0.113.9", "ip=203.0.113.9/32"}},
+		{"address", "::ffff:203.0.113.9", []string{"::ffff:203.0.113.9", "ip=203.0.113.9/32"}},
+		{"address", "2001:0DB8::1", []string{"2001:0DB8::1", "ip=2001:db8::1/128"}},
+		{"address", "2001:DB8:0::/64", []string{"2001:DB8:0::/64", "ip=2001:db8::/64"}},
+		{"address", "ip=2001:DB8::/64", []string{"ip=2001:db8::/64"}},
+		{"address", "fe80::1%eth0", []string{"fe80::1%eth0", "ip=fe80::1%25eth0"}},
+		{"address", "unknown", []string{"unknown", "ip=unknown"}},
 		{"none", "k", []string{"k"}},
 		{"global", "global", []string{"global"}},
 	} {

@@ -15,13 +15,29 @@ type Warning struct {
 }
 
 // Warnings says what p, which is valid, likely does not mean: to limit by the
-// address alone, and limits that can never deny because a stricter one always
-// does first.
-func (p *Policy) Warnings() []Warning {
+// address alone, a part of the key that is there twice, what can never match,
+// overrides of keys that are never made, exemptions of everything, and limits
+// that can never deny because a stricter one always does first. bits says how
+// addresses make keys.
+func (p *Policy) Warnings(bits AddressBits) []Warning {
 	var warnings []Warning
+	own := p.clone()
+	r := compile(&own, func(string, string, ...any) {})
+	warnings = append(warnings, r.unmatchable()...)
 	if p.byAddressAlone() {
 		warnings = append(warnings, Warning{"key", "tells clients apart by their address alone, so all behind one address share the limit: " +
 			"offices, schools and mobile networks do; put first what tells them apart, such as header:X-Api-Key | ip"})
+	}
+	warnings = append(warnings, r.key.repeated()...)
+	for i := range p.Overrides {
+		if w := r.key.misses(&p.Overrides[i], bits); w != "" {
+			warnings = append(warnings, Warning{indexed("overrides", i), w})
+		}
+	}
+	for i := range r.exempt {
+		if w := r.exempt[i].exemptsAll(r.match); w != "" {
+			warnings = append(warnings, Warning{indexed("exempt", i), w})
+		}
 	}
 	warnings = append(warnings, p.idleLimits(p.Limits, "limits", nil)...)
 	for i := range p.Tiers.Sets {
@@ -37,6 +53,32 @@ func (p *Policy) byAddressAlone() bool {
 	return slices.Contains(p.Key, string(KeyIP)) && !slices.ContainsFunc(p.Key, func(entry string) bool {
 		return !slices.Contains([]string{string(KeyIP), string(KeyPath), string(KeyMethod), string(KeyHost)}, entry)
 	})
+}
+
+// repeated are the entries of the key that another one makes superfluous.
+func (k keyMaker) repeated() []Warning {
+	var warnings []Warning
+	for i := range k {
+		if slices.ContainsFunc(k[:i], func(other keyEntry) bool { return slices.Equal(other, k[i]) }) {
+			warnings = append(warnings, Warning{indexed("key", i), "is a part of the key already and changes nothing: leave it out"})
+		}
+	}
+	return warnings
+}
+
+// unmatchable are the conditions that never hold beside others.
+func (r *rules) unmatchable() []Warning {
+	var warnings []Warning
+	attributes := r.plans[0].policy.Match.Attribute
+	for i, f := range attributes {
+		if slices.ContainsFunc(attributes[:i], func(other Field) bool {
+			return other.Name == f.Name && other.Value != "" && f.Value != "" && other.Value != f.Value
+		}) {
+			warnings = append(warnings, Warning{indexed("match.attribute", i), "never holds, because the same attribute must have another value too: " +
+				"no request has both, so make a policy for each"})
+		}
+	}
+	return warnings
 }
 
 // idleLimits are those of limits that can never deny beside all, which hold

@@ -59,10 +59,15 @@ func TestWarnings(t *testing.T) {
 		{"in a tier", Policy{Limits: []limiter.Limit{perMinute("minute", 10), limit("hour", limiter.FixedWindow, 100, time.Hour)},
 			Tiers: Tiers{Sets: []TierSet{{Name: "pro", Limits: []limiter.Limit{limit("hour", limiter.FixedWindow, 1000, time.Hour)}}}}},
 			[]string{never("tiers.sets[0].limits[0]", "minute")}},
+		{"an address twice", Policy{Key: []string{"header:X-A | ip", "attr:user", "header:x-a|ip"}, Limits: []limiter.Limit{perMinute("", 5)}},
+			[]string{"key[2]: is a part of the key already and changes nothing: leave it out"}},
+		{"two values of one attribute", Policy{Match: Match{Attribute: []Field{{"a", "1"}, {"b", "2"}, {"a", ""}, {"a", "3"}}}, Limits: []limiter.Limit{perMinute("", 5)}},
+			[]string{"match.attribute[3]: never holds, because the same attribute must have another value too: no request has both, so make a policy for each"}},
+		{"two values of one parameter, which a request can have", Policy{Match: Match{Query: []Field{{"a", "1"}, {"a", "3"}}}, Limits: []limiter.Limit{perMinute("", 5)}}, nil},
 	} {
 		c.policy.Name = "p"
 		var got []string
-		for _, w := range c.policy.Warnings() {
+		for _, w := range c.policy.Warnings(AddressBits{IPv4: 32, IPv6: 64}) {
 			got = append(got, w.Field+": "+w.Detail)
 		}
 		if got, want := strings.Join(got, "\n"), strings.Join(c.want, "\n"); got != want {

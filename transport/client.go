@@ -24,8 +24,8 @@ type ClientOptions struct {
 	Self Identity
 	// Placement is this node's. Required.
 	Placement Placement
-	// TLS is the configuration that [SecretTLS] or [FilesTLS] makes. Nil:
-	// plain TCP.
+	// TLS is the configuration that [SecretTLS] makes, or that of
+	// [Certificates]. Nil: plain TCP.
 	TLS *tls.Config
 	// OnDemand sends heartbeats only while calls are outstanding: for nodes
 	// in the client role. An idle session then counts as reachable for as

@@ -18,8 +18,9 @@ type ServerOptions struct {
 	Address string
 	// Listener, when not nil, is used instead of Address. The server closes it.
 	Listener net.Listener
-	// TLS is the configuration that [SecretTLS] or [FilesTLS] makes. Nil:
-	// plain TCP, for loopback and for clusters that chose to be insecure.
+	// TLS is the configuration that [SecretTLS] makes, or that of
+	// [Certificates]. Nil: plain TCP, for loopback and for clusters that chose
+	// to be insecure.
 	TLS *tls.Config
 	// Self is this node. Required.
 	Self Identity

@@ -2,13 +2,9 @@ package transport
 
 import (
 	"bytes"
-	"crypto/ed25519"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/pem"
 	"errors"
-	"math/big"
 	"os"
 	"path/filepath"
 	"testing"
@@ -116,50 +112,29 @@ func TestCertificateFromAnotherTime(t *testing.T) {
 func pki(t *testing.T, use ...x509.ExtKeyUsage) (cert, key, ca string) {
 	t.Helper()
 	dir := t.TempDir()
-	write := func(name, kind string, der []byte) string {
+	write := func(name string, text []byte) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return path
 	}
-	must := func(b []byte, err error) []byte {
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
-	}
-	_, caKey, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := newAuthority(caKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	public, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(2), DNSNames: []string{"node-1.example"}, ExtKeyUsage: use,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
-	return write("cert.pem", "CERTIFICATE", must(x509.CreateCertificate(rand.Reader, template, a.certificate, public, caKey))),
-		write("key.pem", "PRIVATE KEY", must(x509.MarshalPKCS8PrivateKey(private))),
-		write("ca.pem", "CERTIFICATE", a.certificate.Raw)
+	i := newIssuer(t)
+	certPEM, keyPEM := i.issues(t, 2, use...)
+	return write("cert.pem", certPEM), write("key.pem", keyPEM), write("ca.pem", i.pem)
 }
 
-func TestFilesTLS(t *testing.T) {
+func TestCertificates(t *testing.T) {
 	t.Parallel()
 	load := func(cert, key, ca string) *tls.Config {
-		config, err := FilesTLS(cert, key, ca)
+		own, err := LoadCertificates(cert, key, ca)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return config
+		return own.TLS()
 	}
-	both := []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
-	cert, key, ca := pki(t, both...)
-	strangerCert, strangerKey, strangerCA := pki(t, both...)
+	cert, key, ca := pki(t)
+	strangerCert, strangerKey, strangerCA := pki(t)
 	clientCert, clientKey, clientCA := pki(t, x509.ExtKeyUsageClientAuth)
 
 	_, c := pair(t, ServerOptions{TLS: load(cert, key, ca)}, ClientOptions{TLS: load(cert, key, ca)})
@@ -185,7 +160,7 @@ func TestFilesTLS(t *testing.T) {
 		"no authority":   {cert, key, "/nowhere"},
 		"a key as ca":    {cert, key, key},
 	} {
-		if _, err := FilesTLS(paths[0], paths[1], paths[2]); err == nil {
+		if _, err := LoadCertificates(paths[0], paths[1], paths[2]); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,11 +28,11 @@ func newConfigValidate(sh *shell) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate [FILE]",
 		Short: "Report every fault of a configuration, with file and line",
-		Long: `Validate reads FILE and the environment as serve would, and reports every fault
-at once, each with its file and line and what would be right. Without FILE it is
-the environment that is checked. The exit code is 4 if there are faults. What
-works and is likely not meant, such as a limit by address alone, is a warning, on
-standard error.`,
+		Long: `Validate reads FILE, the files of its policies_dir, and the environment as serve
+would, and reports every fault at once, each with its file and line and what
+would be right. Without FILE it is the environment that is checked. The exit code
+is 4 if there are faults. What works and is likely not meant, such as a limit by
+address alone or a certificate that has expired, is a warning, on standard error.`,
 		Example: `  murmurate config validate murmurate.yaml
   murmurate config validate murmurate.yaml -o json`,
 		Args: cobra.MaximumNArgs(1),
@@ -60,8 +62,9 @@ func (sh *shell) validate(file string) error {
 	if err != nil {
 		return err
 	}
+	warnings := slices.Concat(cfg.Warnings(), cfg.CertificateWarnings(time.Now()))
 	if sh.output != formatJSON {
-		for _, w := range cfg.Warnings() {
+		for _, w := range warnings {
 			if _, err := fmt.Fprintln(sh.stderr, "warning:", w); err != nil {
 				return err
 			}
@@ -69,7 +72,7 @@ func (sh *shell) validate(file string) error {
 	}
 	return sh.print(validation{
 		File: file, Valid: true, Policies: len(cfg.Policies),
-		Faults: []config.Fault{}, Warnings: cfg.Warnings(),
+		Faults: []config.Fault{}, Warnings: warnings,
 	})
 }
 
@@ -98,9 +101,9 @@ func newConfigPrint(sh *shell) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "print",
 		Short: "Print the configuration in force, with secrets hidden",
-		Long: `Print writes the configuration that serve would run with: the file, the
-environment, and the defaults of what neither sets. It is a valid file once the
-hidden secrets are put in again.`,
+		Long: `Print writes the configuration that serve would run with: the file with the
+policies of its policies_dir, the environment, and the defaults of what neither
+sets. It is a valid file once the hidden secrets are put in again.`,
 		Example: `  murmurate config print
   murmurate config print --config murmurate.yaml`,
 		Args: arguments(),

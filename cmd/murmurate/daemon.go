@@ -25,23 +25,24 @@ const adminSetting = "http.admin_listen"
 
 // daemon is a node with its HTTP listeners, from start to end.
 type daemon struct {
-	cfg      *config.Config
-	log      *slog.Logger
-	node     *murmurate.Node
-	http     *listener
-	admin    *listener // nil: administration is answered on http
-	front    *front
-	metrics  *observe.Metrics
-	reloads  reloads
-	draining atomic.Bool
-	arrived  chan struct{} // holds one if a request came while draining
+	cfg          *config.Config // that the node was started with
+	log          *slog.Logger
+	node         *murmurate.Node
+	certificates *certificates // nil: plain HTTP
+	http         *listener
+	admin        *listener // nil: administration is answered on http
+	front        *front
+	metrics      *observe.Metrics
+	reloads      reloads
+	draining     atomic.Bool
+	arrived      chan struct{} // holds one if a request came while draining
 }
 
 // startDaemon binds the listeners, starts the node and answers checks. HTTP
 // is bound first, so that an address in use is found before anybody hears of
 // the node.
 func startDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger) (_ *daemon, err error) {
-	tlsConfig, err := serverTLS(cfg.HTTP.TLS)
+	certificates, err := newCertificates(cfg.ServerPEM())
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +54,7 @@ func startDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger) (_ *
 	if err != nil {
 		return nil, err
 	}
-	d := &daemon{cfg: cfg, log: log, front: newFront(log), arrived: make(chan struct{}, 1)}
+	d := &daemon{cfg: cfg, log: log, certificates: certificates, front: newFront(log), arrived: make(chan struct{}, 1)}
 	d.reloads.succeeded(time.Now())
 	defer func() {
 		if err != nil {
@@ -86,11 +87,11 @@ func startDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger) (_ *
 		Logger:    log,
 	})
 	if d.admin == nil {
-		d.front.serve(d.http, d.parting(api.Handler()), tlsConfig)
+		d.front.serve(d.http, d.parting(api.Handler()), certificates.config())
 		return d, nil
 	}
-	d.front.serve(d.http, d.parting(api.Public()), tlsConfig)
-	d.front.serve(d.admin, d.parting(api.Handler()), tlsConfig)
+	d.front.serve(d.http, d.parting(api.Public()), certificates.config())
+	d.front.serve(d.admin, d.parting(api.Handler()), certificates.config())
 	return d, nil
 }
 

@@ -2,14 +2,11 @@ package main
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/pem"
+	"errors"
+	"io"
 	"log/slog"
-	"math/big"
 	"net"
 	"net/http"
 	"os"
@@ -17,9 +14,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/murmurate/murmurate/config"
+	"github.com/murmurate/murmurate/internal/testcert"
 )
 
 // startTestDaemon starts a daemon on free ports with more settings in yaml
@@ -58,7 +55,8 @@ func ask(t *testing.T, client *http.Client, method, url, token string) *http.Res
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := response.Body.Close(); err != nil {
+	_, err = io.Copy(io.Discard, response.Body) // or the connection is not used again
+	if err := errors.Join(err, response.Body.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return response
@@ -245,42 +243,20 @@ func TestHTTPSWithClientCertificates(t *testing.T) {
 
 // selfSigned writes a certificate for 127.0.0.1, good for server and client,
 // and its key.
-func selfSigned(t *testing.T, certFile, keyFile string) (tls.Certificate, *x509.CertPool) {
+func selfSigned(t *testing.T, certFile, keyFile string, change ...func(*x509.Certificate)) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber:          big.NewInt(1),
-		NotAfter:              time.Now().Add(time.Hour),
-		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1)},
-		IsCA:                  true,
-		BasicConstraintsValid: true,
-		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	certPEM := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	keyPEM := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})
-	for file, content := range map[string][]byte{certFile: certPEM, keyFile: keyPEM} {
+	cert, key := testcert.SelfSigned(t, change...)
+	for file, content := range map[string][]byte{certFile: cert, keyFile: key} {
 		if err := os.WriteFile(file, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	certificate, err := tls.X509KeyPair(certPEM, keyPEM)
+	certificate, err := tls.X509KeyPair(cert, key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(certPEM)
+	pool.AppendCertsFromPEM(cert)
 	return certificate, pool
 }
 

@@ -37,7 +37,7 @@ func followed(t *testing.T, text string) (f *follower, log *strings.Builder, put
 	log = new(strings.Builder)
 	logger, level := newLogger(log, cfg.Log)
 	d.log = logger // from here on it is used by the reloads only
-	return &follower{daemon: d, watch: watch, level: level}, log, put
+	return &follower{daemon: d, watch: watch, level: level, inForce: cfg}, log, put
 }
 
 // metricsOf are the lines of /metrics about the configuration.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"time"
 
 	"github.com/murmurate/murmurate/config"
 )
@@ -45,9 +46,18 @@ func logFault(log *slog.Logger, level slog.Level, message string, f config.Fault
 	log.LogAttrs(context.Background(), level, message, append(attrs, slog.String("detail", f.Detail))...)
 }
 
-// logWarnings tells of what works in cfg and is likely not meant.
-func logWarnings(log *slog.Logger, cfg *config.Config) {
+// logWarnings tells of what works in cfg and is likely not meant, and of
+// certificates that are not valid at now.
+func logWarnings(log *slog.Logger, cfg *config.Config, now time.Time) {
 	for _, w := range cfg.Warnings() {
 		logFault(log, slog.LevelWarn, "the configuration is likely not what is meant", w)
+	}
+	logCertificates(log, cfg, now)
+}
+
+// logCertificates tells of certificates in cfg that are not valid at now.
+func logCertificates(log *slog.Logger, cfg *config.Config, now time.Time) {
+	for _, w := range cfg.CertificateWarnings(now) {
+		logFault(log, slog.LevelWarn, "the certificate is not valid now", w)
 	}
 }

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"crypto/tls"
-	"crypto/x509"
-	"fmt"
 	"log/slog"
 	"net"
-	"os"
 
 	"github.com/murmurate/murmurate"
 	"github.com/murmurate/murmurate/cluster"
@@ -38,30 +34,6 @@ func nodeOptions(cfg *config.Config, log *slog.Logger) (murmurate.Options, error
 		Policies:    policies,
 		Logger:      log,
 	}, nil
-}
-
-// serverTLS reads the certificates of an HTTPS server, nil without any.
-func serverTLS(files config.ServerTLS) (*tls.Config, error) {
-	if files.Cert == "" {
-		return nil, nil
-	}
-	certificate, err := tls.LoadX509KeyPair(files.Cert, files.Key)
-	if err != nil {
-		return nil, fmt.Errorf("http.tls: %w", err)
-	}
-	c := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{certificate}}
-	if files.ClientCA == "" {
-		return c, nil
-	}
-	authorities, err := os.ReadFile(files.ClientCA)
-	if err != nil {
-		return nil, fmt.Errorf("http.tls.client_ca: %w", err)
-	}
-	c.ClientCAs, c.ClientAuth = x509.NewCertPool(), tls.RequireAndVerifyClientCert
-	if !c.ClientCAs.AppendCertsFromPEM(authorities) {
-		return nil, fmt.Errorf("http.tls.client_ca: %s holds no certificate in PEM form", files.ClientCA)
-	}
-	return c, nil
 }
 
 // headerFields are the header fields of decisions, as configured.

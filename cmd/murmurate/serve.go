@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -48,9 +49,9 @@ ready, others take over its keys, it answers until requests cease to come (for t
 seconds at most), what is in flight ends, and it leaves. A second signal ends it
 at once.
 
-The policies and log.level of FILE take effect without a restart: within seconds
-of a change of FILE, and at once on SIGHUP. A FILE with faults changes nothing;
-they are logged.`,
+The policies of FILE and of its policies_dir, log.level and the certificates take
+effect without a restart: within seconds of a change of any of these files, and
+at once on SIGHUP. A file with faults changes nothing; they are logged.`,
 		Example: `  murmurate serve
   murmurate serve --config murmurate.yaml
   murmurate serve --http 127.0.0.1:7480 --gossip 127.0.0.1:7481 --peer 127.0.0.1:7482 --join 127.0.0.1:7381`,
@@ -112,7 +113,7 @@ type served struct {
 func (sh *shell) serve(ctx context.Context, cfg *config.Config, s served) error {
 	log, level := newLogger(sh.stderr, cfg.Log)
 	limitMemory(log)
-	logWarnings(log, cfg)
+	logWarnings(log, cfg, time.Now())
 	d, err := startUnlessSignalled(ctx, cfg, log, s.signals)
 	if d == nil || err != nil {
 		return err

@@ -1,0 +1,2 @@
+// Package testcert makes certificates for tests.
+package testcert
