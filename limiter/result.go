@@ -46,7 +46,8 @@ func (s Source) String() string {
 	return "unknown"
 }
 
-// Result is one limit's answer to one call. Durations are rounded up to
+// Result is one limit's answer to one call, with its cool-down if it has begun
+// one. Durations are rounded up to
 // whole nanoseconds and saturate instead of overflowing.
 type Result struct {
 	// Allowed says whether this limit admits the call. The call as a whole
