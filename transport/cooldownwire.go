@@ -1,0 +1,70 @@
+package transport
+
+import (
+	"encoding/binary"
+	"time"
+
+	"github.com/murmurate/murmurate/limiter"
+)
+
+// flagCooldowns is set in the op of a call that ends in its cool-downs: how
+// the call takes them (uint8), and for each charge the duration in ns and the
+// way to count attempts (uvarint). A call without any is as it was before
+// there were cool-downs.
+const flagCooldowns = 0x80
+
+// flagPatient is how a call takes its cool-downs: see limiter.Call.Patient.
+const flagPatient = 1
+
+// extendBit is the lowest bit of a charge's cool-down: see
+// limiter.Charge.Extend. The others are the duration.
+const extendBit = 1
+
+// appendCooldowns completes body, which appendCall wrote of call, if there is
+// anything to add. A peer that knows no cool-downs is asked without: its
+// limits hold all the same.
+func appendCooldowns(body []byte, call *limiter.Call) []byte {
+	if !hasCooldowns(call) {
+		return body
+	}
+	body[0] |= flagCooldowns
+	var how byte
+	if call.Patient {
+		how = flagPatient
+	}
+	body = append(body, how)
+	for i := range call.Charges {
+		c := &call.Charges[i]
+		written := uint64(c.Cooldown) << 1
+		if c.Extend && c.Cooldown > 0 {
+			written |= extendBit
+		}
+		body = binary.AppendUvarint(body, written)
+	}
+	return body
+}
+
+func hasCooldowns(call *limiter.Call) bool {
+	for i := range call.Charges {
+		if call.Charges[i].Cooldown > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// decodeCooldowns reads the cool-downs of call and reports whether they make
+// sense.
+func decodeCooldowns(d *decoder, call *limiter.Call) bool {
+	how := d.uint8()
+	call.Patient = how == flagPatient
+	for i := range call.Charges {
+		c := &call.Charges[i]
+		written := d.uvarint()
+		if written>>1 > uint64(limiter.MaxCooldown) || written == extendBit {
+			return false
+		}
+		c.Cooldown, c.Extend = time.Duration(written>>1), written&extendBit != 0
+	}
+	return how <= flagPatient && hasCooldowns(call)
+}
