@@ -78,6 +78,8 @@ func (b *builder) build(written *Policy) policy.Policy {
 		Exempt: written.Exempt,
 		Cost:   b.cost(&written.Cost),
 		Shadow: written.Shadow,
+
+		Cooldown: written.Cooldown,
 	}
 	for i, set := range written.Tiers.Sets {
 		limits := b.limits(fmt.Sprintf("tiers.sets[%d].limits", i), set.Limits)

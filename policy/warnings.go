@@ -15,13 +15,17 @@ type Warning struct {
 }
 
 // Warnings says what p, which is valid, likely does not mean: to limit by the
-// address alone, and limits that can never deny because a stricter one always
+// address alone, to keep everybody out after one denial, and limits that can never deny because a stricter one always
 // does first.
 func (p *Policy) Warnings() []Warning {
 	var warnings []Warning
 	if p.byAddressAlone() {
 		warnings = append(warnings, Warning{"key", "tells clients apart by their address alone, so all behind one address share the limit: " +
 			"offices, schools and mobile networks do; put first what tells them apart, such as header:X-Api-Key | ip"})
+	}
+	if p.coolsEverybody() {
+		warnings = append(warnings, Warning{"cooldown", "keeps everybody out after one denial, because all share the key global: " +
+			"leave it out, or give the policy a key that tells clients apart"})
 	}
 	warnings = append(warnings, p.idleLimits(p.Limits, "limits", nil)...)
 	for i := range p.Tiers.Sets {
