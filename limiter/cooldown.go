@@ -68,7 +68,7 @@ func (r *Result) coolFor(left time.Duration) {
 // and answers with them. While one lasts, an attempt begins another only with
 // Extend: a call of another cost could else put off the end, limit by limit.
 func (s *shard) beginCooldowns(now Instant, call *Call, results []Result) {
-	if call.Patient {
+	if call.Patient || !call.HasCooldowns() {
 		return
 	}
 	lasts := s.coolsDown(now, call)
@@ -78,6 +78,17 @@ func (s *shard) beginCooldowns(now Instant, call *Call, results []Result) {
 			r.coolFor(c.Cooldown)
 		}
 	}
+}
+
+// HasCooldowns reports whether any limit of the call has a cool-down, begun or
+// not.
+func (c *Call) HasCooldowns() bool {
+	for i := range c.Charges {
+		if c.Charges[i].Cooldown > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // coolsDown reports whether any limit of call cools down.

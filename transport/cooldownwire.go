@@ -24,7 +24,7 @@ const extendBit = 1
 // anything to add. A peer that knows no cool-downs is asked without: its
 // limits hold all the same.
 func appendCooldowns(body []byte, call *limiter.Call) []byte {
-	if !hasCooldowns(call) {
+	if !call.HasCooldowns() {
 		return body
 	}
 	body[0] |= flagCooldowns
@@ -44,15 +44,6 @@ func appendCooldowns(body []byte, call *limiter.Call) []byte {
 	return body
 }
 
-func hasCooldowns(call *limiter.Call) bool {
-	for i := range call.Charges {
-		if call.Charges[i].Cooldown > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // decodeCooldowns reads the cool-downs of call and reports whether they make
 // sense.
 func decodeCooldowns(d *decoder, call *limiter.Call) bool {
@@ -66,5 +57,5 @@ func decodeCooldowns(d *decoder, call *limiter.Call) bool {
 		}
 		c.Cooldown, c.Extend = time.Duration(written>>1), written&extendBit != 0
 	}
-	return how <= flagPatient && hasCooldowns(call)
+	return how <= flagPatient && call.HasCooldowns()
 }
