@@ -47,8 +47,8 @@ func (s Source) String() string {
 }
 
 // Result is one limit's answer to one call, with its cool-down if it has begun
-// one. Durations are rounded up to
-// whole nanoseconds and saturate instead of overflowing.
+// one. Durations are rounded up to whole nanoseconds and saturate instead of
+// overflowing.
 type Result struct {
 	// Allowed says whether this limit admits the call. The call as a whole
 	// passes, and is charged, only if every limit admits it.

@@ -127,6 +127,6 @@ func (t *Table) do(now Instant, call *Call, results []Result) error {
 }
 
 // Len is the number of live counters and cool-downs, those included that have
-// expired and are not swept yet, the blocks of sliding logs (see MaxKeys), and what open
-// holds may come to need.
+// expired and are not swept yet, the blocks of sliding logs (see MaxKeys), and
+// what open holds may come to need.
 func (t *Table) Len() int { return int(t.budget.used.Load()) }

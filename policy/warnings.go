@@ -15,8 +15,8 @@ type Warning struct {
 }
 
 // Warnings says what p, which is valid, likely does not mean: to limit by the
-// address alone, to keep everybody out after one denial, and limits that can never deny because a stricter one always
-// does first.
+// address alone, to keep everybody out after one denial, and limits that can
+// never deny because a stricter one always does first.
 func (p *Policy) Warnings() []Warning {
 	var warnings []Warning
 	if p.byAddressAlone() {

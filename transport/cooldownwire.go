@@ -7,13 +7,13 @@ import (
 	"github.com/murmurate/murmurate/limiter"
 )
 
-// flagCooldowns is set in the op of a call that ends in its cool-downs: how
-// the call takes them (uint8), and for each charge the duration in ns and the
-// way to count attempts (uvarint). A call without any is as it was before
-// there were cool-downs.
+// flagCooldowns is set in the op of a call that ends in its cool-downs: flags
+// of the call (uint8), and for each charge the duration in ns with extendBit
+// below it (uvarint). A call without any is as it was before there were
+// cool-downs.
 const flagCooldowns = 0x80
 
-// flagPatient is how a call takes its cool-downs: see limiter.Call.Patient.
+// flagPatient is the one flag of a call: see limiter.Call.Patient.
 const flagPatient = 1
 
 // extendBit is the lowest bit of a charge's cool-down: see
@@ -28,11 +28,11 @@ func appendCooldowns(body []byte, call *limiter.Call) []byte {
 		return body
 	}
 	body[0] |= flagCooldowns
-	var how byte
+	var flags byte
 	if call.Patient {
-		how = flagPatient
+		flags = flagPatient
 	}
-	body = append(body, how)
+	body = append(body, flags)
 	for i := range call.Charges {
 		c := &call.Charges[i]
 		written := uint64(c.Cooldown) << 1
@@ -47,8 +47,8 @@ func appendCooldowns(body []byte, call *limiter.Call) []byte {
 // decodeCooldowns reads the cool-downs of call and reports whether they make
 // sense.
 func decodeCooldowns(d *decoder, call *limiter.Call) bool {
-	how := d.uint8()
-	call.Patient = how == flagPatient
+	flags := d.uint8()
+	call.Patient = flags == flagPatient
 	for i := range call.Charges {
 		c := &call.Charges[i]
 		written := d.uvarint()
@@ -57,5 +57,5 @@ func decodeCooldowns(d *decoder, call *limiter.Call) bool {
 		}
 		c.Cooldown, c.Extend = time.Duration(written>>1), written&extendBit != 0
 	}
-	return how <= flagPatient && call.HasCooldowns()
+	return flags <= flagPatient && call.HasCooldowns()
 }
