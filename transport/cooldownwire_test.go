@@ -80,7 +80,7 @@ func TestCooldownsThatMakeNoSense(t *testing.T) {
 		"extend alone":      ending(0, extendBit),
 		"longer than any":   ending(0, uint64(limiter.MaxCooldown+1)<<1),
 		"the largest":       ending(0, 1<<64-1),
-		"unknown flag":       ending(2, minute),
+		"unknown flag":      ending(2, minute),
 		"one missing":       ending(0),
 		"one too many":      ending(0, minute, minute),
 		"neither":           append(bytes.Clone(plain[:0]), plain[0]|flagCooldowns),
