@@ -34,11 +34,14 @@ var scratches = sync.Pool{New: func() any { return new(scratch) }}
 // who left (ctx was cancelled, with whatever cause) is denied whatever the
 // failure mode says: to leave must not be a way around a limit.
 func (n *Node) Check(ctx context.Context, r policy.Request) (policy.Decision, error) {
-	op := limiter.Take
+	return n.do(ctx, opOf(&r), &r, false)
+}
+
+func opOf(r *policy.Request) limiter.Op {
 	if r.Peek {
-		op = limiter.Peek
+		return limiter.Peek
 	}
-	return n.do(ctx, op, &r)
+	return limiter.Take
 }
 
 // Allow asks whether one request of key may pass in the named policy, and
@@ -83,10 +86,11 @@ func (n *Node) Take(ctx context.Context, key string, limit limiter.Limit) (polic
 // policy.ErrInput nothing is known to be reset. As for Peek and OwnerOf, key
 // may be its Fingerprint instead.
 func (n *Node) Reset(ctx context.Context, policyName, key string) (policy.Decision, error) {
-	return n.do(ctx, limiter.Reset, &policy.Request{Policy: policyName, Key: key})
+	return n.do(ctx, limiter.Reset, &policy.Request{Policy: policyName, Key: key}, false)
 }
 
-func (n *Node) do(ctx context.Context, op limiter.Op, r *policy.Request) (policy.Decision, error) {
+// do decides r. Who is patient names a policy.
+func (n *Node) do(ctx context.Context, op limiter.Op, r *policy.Request, patient bool) (policy.Decision, error) {
 	named := byFingerprint(op, r)
 	if named {
 		if err := n.spell(r); err != nil {
@@ -107,6 +111,7 @@ func (n *Node) do(ctx context.Context, op limiter.Op, r *policy.Request) (policy
 	d, uncounted := a.Uncounted()
 	if !uncounted || op == limiter.Reset {
 		s.prepare(op, n.subject(a, named), a)
+		s.call.Patient = patient
 		if err = n.ask(ctx, s); err != nil {
 			n.undecided(ctx, mode(a, r), err, s)
 		}

@@ -41,7 +41,8 @@ const (
 // the policy's failure mode denied. The decision is the last that was made.
 //
 // Those who wait on one node for one key are admitted in the order in which
-// they came.
+// they came. They wait out a policy's cool-down, and begin or extend none:
+// they ask again when they were told to.
 func (n *Node) Wait(ctx context.Context, policyName, key string) (policy.Decision, error) {
 	return n.wait(ctx, policy.Request{Policy: policyName, Key: key})
 }
@@ -127,7 +128,7 @@ func (w *waiter) attempt(ctx context.Context) (policy.Decision, error) {
 			}
 		}
 	}
-	d, err := w.node.Check(ctx, w.request)
+	d, err := w.node.do(ctx, opOf(&w.request), &w.request, true)
 	switch {
 	case errors.Is(err, policy.ErrInput):
 		return d, err

@@ -60,7 +60,8 @@ func shareCall(call *limiter.Call, n int) (*limiter.Call, []bool) {
 	limits := make([]limiter.Limit, len(call.Charges))
 	for i, c := range call.Charges {
 		limits[i], admits[i] = c.Limit.Share(n)
-		local.Charges[i] = limiter.Charge{Limit: &limits[i], Tag: c.Tag, Cost: c.Cost}
+		local.Charges[i] = c
+		local.Charges[i].Limit = &limits[i]
 		if !admits[i] {
 			local.Op = limiter.Peek
 		}

@@ -108,6 +108,30 @@ func TestShareChargesAllOrNone(t *testing.T) {
 	}
 }
 
+// A share that has denied goes on denying for as long as the limit would.
+func TestShareCoolsDown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, nil, "a", "b", "c")
+		call, results := take(subjectOf(t, f.view, "b"), limiter.Limit{Name: "l", Algorithm: limiter.TokenBucket, Count: 3, Period: time.Second})
+		call.Charges[0].Cooldown, call.Charges[0].Extend = time.Minute, true
+		for i, row := range []struct {
+			after    time.Duration
+			admitted int
+			want     time.Duration
+		}{
+			{0, 1, time.Minute},
+			{30 * time.Second, 0, time.Minute},
+			{time.Minute, 1, time.Minute},
+		} {
+			time.Sleep(row.after)
+			if got := admitted(t, f.share, call, results, 3); got != row.admitted || results[0].RetryAfter != row.want {
+				t.Errorf("row %d: admitted %d, %+v", i, got, results[0])
+			}
+		}
+	})
+}
+
 func TestClientsShareWithOwners(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil, "b", "c") // a is a client

@@ -181,7 +181,7 @@ func (t *together) cancel(held, rest []*Ask) {
 	for _, a := range held {
 		for i := range a.Results { // it did admit, whatever others have spent since
 			r := &a.Results[i]
-			r.Allowed, r.Contended, r.RetryAfter, r.Delay = true, false, 0, 0
+			r.Allowed, r.Contended, r.Cooling, r.RetryAfter, r.Delay = true, false, false, 0, 0
 		}
 		if a.Err != nil && !slices.Contains(modes, a) {
 			a.Err = nil // the owner did decide; the hold lapses

@@ -313,9 +313,29 @@ policies:
 			`25: policies[1].overrides[0]: give one of limits, unlimited: true and blocked: true, not several`,
 			`26: policies[1].overrides[1].key: is in overrides[0] already`}},
 		{"what comes later", "policies: [{name: a, limits: [{algorithm: sliding_log, rate: 5/s}], durable: true}]\n", []string{
-			"1: policies[0].durable: unknown setting; the settings here are name, match, key, limits, tiers, overrides, exempt, cost, shadow, on_unreachable, deny_status"}},
+			"1: policies[0].durable: unknown setting; the settings here are name, match, key, limits, tiers, overrides, exempt, cost, shadow, cooldown, on_unreachable, deny_status"}},
 		{"a cost that is no number", "policies: [{name: a, limits: [{algorithm: sliding_log, rate: 5/s}], cost: much}]\n", []string{
 			`1: policies[0].cost.default: must be a whole number such as 250, 10k, 5M or 1G, got "much"`}},
+		{"cool-downs", `policies:
+- {name: a, limits: [{algorithm: sliding_log, rate: 5/s}], cooldown: 5}
+- {name: b, limits: [{algorithm: sliding_log, rate: 5/s}], cooldown: -1s}
+- {name: c, limits: [{algorithm: sliding_log, rate: 5/s}], cooldown: 9000h}
+- {name: d, limits: [{algorithm: sliding_log, rate: 5/s}], cooldown: {extend: true}}
+- {name: e, limits: [{algorithm: sliding_log, rate: 5/s}], cooldown: {for: 0s, extend: true}}
+- {name: f, limits: [{algorithm: sliding_log, rate: 5/s}], cooldown: {for: 5, extend: true}}
+- {name: g, limits: [{algorithm: sliding_log, rate: 5/s}], cooldown: {fro: 5m, extend: true}}
+- {name: h, limits: [{algorithm: sliding_log, rate: 5/s}], cooldown: [5m], extend: true}
+- {name: i, limits: [{algorithm: sliding_log, rate: 5/s}], cooldown: 0s}
+`, []string{
+			"2: policies[0].cooldown.for: needs a unit: write 5ms or 5s",
+			"3: policies[1].cooldown.for: must be 0s, which is none, to 8784h0m0s (366 days), got -1s",
+			"4: policies[2].cooldown.for: must be 0s, which is none, to 8784h0m0s (366 days), got 9000h0m0s",
+			"5: policies[3].cooldown.for: is required beside extend: how long the key stays denied, such as 5m",
+			"6: policies[4].cooldown.for: is required beside extend: how long the key stays denied, such as 5m",
+			"7: policies[5].cooldown.for: needs a unit: write 5ms or 5s",
+			`8: policies[6].cooldown.fro: unknown setting (did you mean "for"?)`,
+			"9: policies[7].cooldown: must be settings by name (for: ...), got a list",
+			"9: policies[7].extend: unknown setting; the settings here are name, match, key, limits, tiers, overrides, exempt, cost, shadow, cooldown, on_unreachable, deny_status"}},
 		{"limits that cannot be read, and who refers to them", "policies: [{name: a, limits: 5, tiers: {by: attr:plan, sets: [{name: pro, limits: [{name: x, algorithm: sliding_log, rate: 5/s}]}]}}]\n", []string{
 			`1: policies[0].limits: must be a list (- ... on a line of its own, or [a, b]), got "5"`}},
 

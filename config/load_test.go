@@ -148,9 +148,9 @@ func TestEverySetting(t *testing.T) {
 					}},
 				},
 				Cost:   Cost{Default: &cost, ByMethod: []policy.MethodCost{{Method: "POST", Cost: 5}}, Attr: "units"},
-				Shadow: true, OnUnreachable: "allow", DenyStatus: &status,
+				Shadow: true, Cooldown: policy.Cooldown{For: 90 * time.Second, Extend: true}, OnUnreachable: "allow", DenyStatus: &status,
 			},
-			{Name: "API", Cost: Cost{Default: &cost}, Limits: []policy.LimitSpec{{Algorithm: "sliding_window", Rate: "5/s"}}},
+			{Name: "API", Cost: Cost{Default: &cost}, Cooldown: policy.Cooldown{For: 5 * time.Minute}, Limits: []policy.LimitSpec{{Algorithm: "sliding_window", Rate: "5/s"}}},
 		},
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -162,7 +162,7 @@ func TestEverySetting(t *testing.T) {
 	}
 	api := set.Policies()[0]
 	if api.Cost.Default != 2 || !api.Shadow || api.OnUnreachable != policy.Allow || api.Limits[1].Count != 3000 || api.Limits[1].Anchor != 5 ||
-		api.Cost.ByMethod[0].Cost != 5 || api.Cost.Attr != "units" || api.DenyStatus != 403 ||
+		api.Cost.ByMethod[0].Cost != 5 || api.Cost.Attr != "units" || api.DenyStatus != 403 || api.Cooldown.For != 90*time.Second || !api.Cooldown.Extend ||
 		api.Tiers.By != "header:X-Plan" || api.Tiers.Sets[0].Limits[0].Count != 200 || api.Overrides[1].Limits[0].Count != 5 ||
 		!api.Overrides[0].Unlimited || !api.Overrides[2].Blocked || api.Exempt[1].CIDR != "10.0.0.0/8" || api.Match.Host != "*.example.com" {
 		t.Errorf("policy api is %+v", api)

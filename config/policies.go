@@ -71,14 +71,15 @@ func (b *builder) fault(field, format string, args ...any) {
 
 func (b *builder) build(written *Policy) policy.Policy {
 	p := policy.Policy{
-		Name:   written.Name,
-		Match:  written.Match,
-		Key:    written.Key,
-		Limits: b.limits("limits", written.Limits),
-		Tiers:  policy.Tiers{By: written.Tiers.By},
-		Exempt: written.Exempt,
-		Cost:   b.cost(&written.Cost),
-		Shadow: written.Shadow,
+		Name:     written.Name,
+		Match:    written.Match,
+		Key:      written.Key,
+		Limits:   b.limits("limits", written.Limits),
+		Tiers:    policy.Tiers{By: written.Tiers.By},
+		Exempt:   written.Exempt,
+		Cost:     b.cost(&written.Cost),
+		Shadow:   written.Shadow,
+		Cooldown: written.Cooldown,
 	}
 	for i, set := range written.Tiers.Sets {
 		limits := b.limits(fmt.Sprintf("tiers.sets[%d].limits", i), set.Limits)

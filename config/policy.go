@@ -25,6 +25,9 @@ type Policy struct {
 	Cost Cost `yaml:"cost,omitempty" short:"default"`
 	// Shadow decides, counts and reports, but never denies.
 	Shadow bool `yaml:"shadow,omitempty"`
+	// Cooldown keeps a key denied that was denied once. The file may have the
+	// duration alone.
+	Cooldown policy.Cooldown `yaml:"cooldown,omitempty" short:"for"`
 	// OnUnreachable is local, allow or deny. Empty: local.
 	OnUnreachable string `yaml:"on_unreachable,omitempty"`
 	// DenyStatus is the HTTP status of a denial. Nil: 429.

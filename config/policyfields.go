@@ -36,6 +36,7 @@ var policyFields = map[string]about{
 	"Policy.match":          {text: "Which requests the policy applies to: all that is written must hold. Left out: every request."},
 	"Policy.key":            {text: "What requests are told apart by. Each entry makes one part of the key, of the first of its sources, with | between them, that the request has: ip, header:NAME, cookie:NAME, query:NAME, path, path:NAME (a {NAME} of match.path), method, host, attr:NAME, or global, one counter for everybody. Left out: the key that comes with the check, and for a gateway the client's address.", pattern: keyPattern},
 	"Policy.limits":         {text: "How much of what, for each key. All are charged, or none.", required: true, nonempty: true},
+	"Policy.cooldown":       {text: "A limit that has denied a key goes on denying it for a while. The file may have the duration alone."},
 	"Policy.tiers":          {text: "Other limits for some callers."},
 	"Policy.overrides":      {text: "Other limits, or none, for some keys. They win over tiers; a whole key wins over prefixes, and the longest prefix over others."},
 	"Policy.exempt":         {text: "Requests that the policy charges nothing. One element that holds is enough."},
@@ -76,6 +77,9 @@ var policyFields = map[string]about{
 	"Override.blocked":    {text: "Denies.", absent: false},
 
 	"Exemption.cidr": {text: "The network that the client's address is in, such as 10.0.0.0/8.", pattern: `^[0-9A-Fa-f.:]+/[0-9]{1,3}$`},
+
+	"Cooldown.for":    {text: "How long after a denial, 0s (not at all) to 366 days.", absent: "0s", pattern: durationPattern},
+	"Cooldown.extend": {text: "Attempts in the meantime begin it anew.", absent: false},
 
 	"Cost.default":      {text: "What a request costs for which nothing else holds. The file may have this number alone as cost.", absent: 1, min: 1, max: limiter.MaxCount},
 	"Cost.by_method":    {text: "What requests of some methods cost."},

@@ -15,6 +15,7 @@ import (
 // registers them.
 const (
 	quotaExceeded   = "https://iana.org/assignments/http-problem-types#quota-exceeded"
+	abnormalUsage   = "https://iana.org/assignments/http-problem-types#abnormal-usage-detected"
 	reducedCapacity = "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity"
 )
 
@@ -61,6 +62,10 @@ func denialOf(d *policy.Decision, limits []limitFields) *problem {
 		}
 	}
 	p.Detail = "limit exceeded: " + strings.Join(p.Violated, ", ")
+	if slices.ContainsFunc(limits, func(l limitFields) bool { return l.cooling && !l.allowed }) {
+		p.Type, p.Title = abnormalUsage, "Abnormal Usage Detected"
+		p.Detail = "limit exceeded, and cooling down: " + strings.Join(p.Violated, ", ")
+	}
 	if d.Source >= limiter.SourceShare {
 		p.Type, p.Title = reducedCapacity, "Temporary Reduced Capacity"
 		p.Detail = "the capacity to count is reduced for now, so less is admitted: " + strings.Join(p.Violated, ", ")

@@ -19,6 +19,7 @@ type limitFields struct {
 	retryAfter time.Duration // limiter.Never: waiting does not help
 	allowed    bool
 	uncounted  bool // nobody counted: what remains is not known
+	cooling    bool // a cool-down denies
 }
 
 // fieldsOf appends the limits of d to buf, but for those in shadow: a client
@@ -37,6 +38,7 @@ func fieldsOf(buf []limitFields, d *policy.Decision) []limitFields {
 			nextUnit:   l.NextUnit,
 			retryAfter: l.RetryAfter,
 			allowed:    l.Allowed,
+			cooling:    l.Cooling,
 			uncounted:  l.Source == limiter.SourceFailOpen || l.Source == limiter.SourceFailClosed,
 		})
 	}

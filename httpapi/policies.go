@@ -23,6 +23,7 @@ type policyJSON struct {
 	Cost          costJSON           `json:"cost"`
 	OnUnreachable string             `json:"on_unreachable"`
 	Shadow        bool               `json:"shadow"`
+	Cooldown      *cooldownJSON      `json:"cooldown,omitempty"`
 	DenyStatus    int                `json:"deny_status"`
 }
 
@@ -40,6 +41,11 @@ type costJSON struct {
 	Default  int64               `json:"default"`
 	ByMethod []policy.MethodCost `json:"by_method,omitempty"`
 	Attr     string              `json:"attr,omitempty"`
+}
+
+type cooldownJSON struct {
+	For    string `json:"for"`
+	Extend bool   `json:"extend"`
 }
 
 // policies serves GET /v1/policies.
@@ -66,8 +72,17 @@ func shownPolicy(p *policy.Policy) policyJSON {
 		Cost:          costJSON{max(p.Cost.Default, 1), p.Cost.ByMethod, p.Cost.Attr},
 		OnUnreachable: p.OnUnreachable.String(),
 		Shadow:        p.Shadow,
+		Cooldown:      shownCooldown(p.Cooldown),
 		DenyStatus:    cmp.Or(p.DenyStatus, policy.DefaultDenyStatus),
 	}
+}
+
+// shownCooldown is nil if there is none.
+func shownCooldown(c policy.Cooldown) *cooldownJSON {
+	if c.For == 0 {
+		return nil
+	}
+	return &cooldownJSON{periodOf(c.For), c.Extend}
 }
 
 // shownTiers is nil if there are none.

@@ -19,6 +19,7 @@ func TestPolicies(t *testing.T) {
 	p.Overrides = []policy.Override{{Key: "marked-key", Unlimited: true}, {KeyPrefix: "marked-", Blocked: true}}
 	p.Exempt = []policy.Exemption{{CIDR: "10.0.0.0/8"}, {Match: policy.Match{Path: "/healthz"}}}
 	p.Cost = policy.Cost{Default: 5, ByMethod: []policy.MethodCost{{Method: "POST", Cost: 7}}, Attr: "units"}
+	p.Cooldown = policy.Cooldown{For: 15 * time.Minute, Extend: true}
 	p.Shadow, p.OnUnreachable, p.DenyStatus = true, policy.Deny, http.StatusForbidden
 	w := serve(New(Options{Node: newFake(t, policy.Default(), p)}).Handler(), "GET", "/v1/policies", "")
 	const want = `{"policies":[` +
@@ -27,7 +28,7 @@ func TestPolicies(t *testing.T) {
 		`"limits":[{"name":"burst","algorithm":"token_bucket","count":20,"period":"1s"},{"name":"minute","algorithm":"sliding_window","count":600,"period":"1m"}],` +
 		`"tiers":{"by":"attr:plan","sets":[{"name":"pro","limits":[{"name":"burst","algorithm":"token_bucket","count":200,"period":"1s"}]}]},` +
 		`"overrides":2,"exempt":[{"cidr":"10.0.0.0/8"},{"path":"/healthz"}],` +
-		`"cost":{"default":5,"by_method":[{"method":"POST","cost":7}],"attr":"units"},"on_unreachable":"deny","shadow":true,"deny_status":403}]}` + "\n"
+		`"cost":{"default":5,"by_method":[{"method":"POST","cost":7}],"attr":"units"},"on_unreachable":"deny","shadow":true,"cooldown":{"for":"15m","extend":true},"deny_status":403}]}` + "\n"
 	if w.Code != http.StatusOK || w.Body.String() != want {
 		t.Errorf("status %d\n%s\nwant\n%s", w.Code, w.Body, want)
 	}

@@ -194,3 +194,25 @@ func BenchmarkHold(b *testing.B) {
 		})
 	}
 }
+
+// A take of a limit with a cool-down: one that is admitted, one that is denied
+// during the cool-down, and one that begins it anew.
+func BenchmarkCooldown(b *testing.B) {
+	for name, c := range map[string]struct {
+		count  int64
+		extend bool
+	}{"admitted": {count: limiter.MaxCount}, "denied": {count: 1}, "extended": {count: 1, extend: true}} {
+		b.Run(name, func(b *testing.B) {
+			l := &limiter.Limit{Name: "bench", Algorithm: limiter.TokenBucket, Count: c.count, Period: time.Hour}
+			table, call := newTable(), callOf(limiter.Take, somebody, l, 1)
+			call.Charges[0].Cooldown, call.Charges[0].Extend = time.Hour, c.extend
+			results := make([]limiter.Result, 1)
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := table.Do(limiter.At(epoch), call, results); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

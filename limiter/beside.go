@@ -36,7 +36,7 @@ func judgeBeside(s state, q *request, r *Result) state {
 // admit makes r, which describes a counter after a charge, the answer to the
 // call that was charged.
 func (r *Result) admit(delay time.Duration) {
-	r.Allowed, r.Contended, r.RetryAfter, r.Delay = true, false, 0, delay
+	r.Allowed, r.Contended, r.Cooling, r.RetryAfter, r.Delay = true, false, false, 0, delay
 }
 
 // charged is the counter s, not a sliding log's, after units more, whatever

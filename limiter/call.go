@@ -52,6 +52,12 @@ type Charge struct {
 	// Cost is the units asked for, at least 0. Cost 0 asks whether a cost-1
 	// call would pass and charges nothing.
 	Cost int64
+	// Cooldown is how long the limit goes on denying once it has denied, 0 to
+	// [MaxCooldown]. 0: it denies for as long as it must. See [Table.Do].
+	Cooldown time.Duration
+	// Extend begins the cool-down anew with every attempt during it. It means
+	// nothing without Cooldown.
+	Extend bool
 }
 
 // Call is one check as it reaches the node that decides it: a subject and
@@ -66,6 +72,9 @@ type Call struct {
 	// Lapse is how long a Hold stays open, at most [MaxLapse]. Other calls have
 	// none.
 	Lapse time.Duration
+	// Patient is set by who waits for its turn and then asks again: its denial
+	// begins no cool-down. Those that others began deny it too.
+	Patient bool
 }
 
 // MaxCharges bounds the limits of one call.

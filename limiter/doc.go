@@ -15,6 +15,9 @@
 // ([Hold]) and charges them once all have agreed ([Confirm]), or gives them
 // back ([Cancel]).
 //
+// A limit that has denied can go on denying for a while ([Charge.Cooldown]),
+// so that whoever floods or guesses is slowed down.
+//
 // What is not promised: the table does not survive the process, and a full
 // table refuses new subjects ([ErrFull]) rather than forget a live one.
 package limiter

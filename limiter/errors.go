@@ -3,6 +3,7 @@ package limiter
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // ErrFull means that the call needs a new counter and the table holds as
@@ -47,6 +48,8 @@ func (c *Call) check(results int) error {
 			return chargeError(i, "limit", errAlgorithm.Error())
 		case charge.Cost < 0:
 			return chargeError(i, "cost", fmt.Sprintf("must not be negative, got %d", charge.Cost))
+		case charge.Cooldown < 0 || charge.Cooldown > MaxCooldown:
+			return chargeError(i, "cooldown", fmt.Sprintf("must be 0 to %d days, got %v", MaxCooldown/(24*time.Hour), charge.Cooldown))
 		}
 		for j := range i {
 			// Both would be charged for what one has room for.

@@ -46,8 +46,9 @@ func (s Source) String() string {
 	return "unknown"
 }
 
-// Result is one limit's answer to one call. Durations are rounded up to
-// whole nanoseconds and saturate instead of overflowing.
+// Result is one limit's answer to one call, with its cool-down if it has begun
+// one. Durations are rounded up to whole nanoseconds and saturate instead of
+// overflowing.
 type Result struct {
 	// Allowed says whether this limit admits the call. The call as a whole
 	// passes, and is charged, only if every limit admits it.
@@ -55,6 +56,9 @@ type Result struct {
 	// Contended is set on a denial that only the open holds of others cause:
 	// without them this limit would have admitted the call.
 	Contended bool
+	// Cooling is set on a denial that has begun a cool-down, or falls into one.
+	// Contended is not set then.
+	Cooling bool
 	// Source says where the answer came from.
 	Source Source
 	// Limit is the limit's Count.

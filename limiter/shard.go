@@ -35,6 +35,9 @@ func (s *shard) peek(now Instant, call *Call, results []Result) bool {
 		c := &call.Charges[i]
 		q := request{now: now, limit: c.Limit, cost: c.Cost, held: heldBy(open, c)}
 		s.ask(s.find(call.Subject, c), &q, &results[i])
+		if c.Cooldown > 0 {
+			s.coolDown(now, call.Subject, c, &results[i])
+		}
 		admitted = admitted && results[i].Allowed
 	}
 	return admitted
@@ -42,10 +45,11 @@ func (s *shard) peek(now Instant, call *Call, results []Result) bool {
 
 // take charges every limit if all admit the call.
 func (s *shard) take(now Instant, call *Call, results []Result) error {
-	if len(call.Charges) == 1 && call.Charges[0].Limit.Algorithm != SlidingLog && (s.book == nil || len(s.holdsOn(call.Subject, now)) == 0) {
+	if len(call.Charges) == 1 && call.Charges[0].plain() && (s.book == nil || len(s.holdsOn(call.Subject, now)) == 0) {
 		return s.takeOne(now, call, &results[0])
 	}
 	if !s.peek(now, call, results) {
+		s.beginCooldowns(now, call, results)
 		return nil
 	}
 	if err := s.makeRoom(now, call, 0); err != nil {
@@ -61,8 +65,11 @@ func (s *shard) take(now Instant, call *Call, results []Result) error {
 	return nil
 }
 
-// takeOne is take for the usual call of one limit beside no holds: it judges
-// once.
+// plain reports whether all that is kept of c is the state of its counter.
+func (c *Charge) plain() bool { return c.Limit.Algorithm != SlidingLog && c.Cooldown == 0 }
+
+// takeOne is take for the usual call of one plain limit beside no holds: it
+// judges once.
 func (s *shard) takeOne(now Instant, call *Call, r *Result) error {
 	c := &call.Charges[0]
 	q := request{now: now, limit: c.Limit, cost: c.Cost, take: true}
@@ -77,10 +84,7 @@ func (s *shard) takeOne(now Instant, call *Call, r *Result) error {
 	if !r.Allowed || c.Cost == 0 {
 		return nil
 	}
-	if !s.slots.room(1) {
-		s.rebuild(now, 1)
-	}
-	if !s.budget.take(1) {
+	if !s.makeRoomForOne(now) {
 		return ErrFull
 	}
 	e := s.slots.at(s.slots.insert(identify(call.Subject, c.Tag), c.Limit.Algorithm))
@@ -89,10 +93,22 @@ func (s *shard) takeOne(now Instant, call *Call, r *Result) error {
 	return nil
 }
 
+// makeRoomForOne takes the room for one more slot, if there is any.
+func (s *shard) makeRoomForOne(now Instant) bool {
+	if !s.slots.room(1) {
+		s.rebuild(now, 1)
+	}
+	return s.budget.take(1)
+}
+
 // reset makes the counters as if unused and answers as peek then would.
 func (s *shard) reset(now Instant, call *Call, results []Result) {
 	for i := range call.Charges {
-		if at := s.find(call.Subject, &call.Charges[i]); at >= 0 {
+		c := &call.Charges[i]
+		if at := s.find(call.Subject, c); at >= 0 {
+			s.remove(at)
+		}
+		if at := s.findCooldown(call.Subject, c); at >= 0 {
 			s.remove(at)
 		}
 	}

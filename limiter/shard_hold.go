@@ -50,6 +50,7 @@ func (s *shard) hold(now Instant, call *Call, results []Result) error {
 		return &CallError{"hold", "its id was used before; make a new one of 128 random bits"}
 	}
 	if !s.peek(now, call, results) {
+		s.beginCooldowns(now, call, results)
 		return nil
 	}
 	h := holdOf(now, call)

@@ -16,12 +16,12 @@ func (id identity) hash() uint64 {
 	return hi ^ lo
 }
 
-// slot is one counter: 48 bytes without a pointer.
+// slot is one counter, or the cool-down of one: 48 bytes without a pointer.
 type slot struct {
 	id        identity
 	state     state
 	expires   tick
-	algorithm Algorithm
+	algorithm Algorithm // with coolingDown for a cool-down
 }
 
 // keep notes how long the counter must be kept, now that its limit has given

@@ -22,6 +22,9 @@ type chooser interface {
 
 func pick[T any](c chooser, from ...T) T { return from[c.choose(int64(len(from)))] }
 
+// maxWalkSlots is more than the counters and cool-downs of a walk.
+const maxWalkSlots = 48
+
 // walk is a random history that a table and the oracle live through
 // together.
 type walk struct {
@@ -30,6 +33,7 @@ type walk struct {
 	oracle   *limitertest.Oracle
 	now      limiter.Instant
 	limits   []*limiter.Limit
+	cools    []limiter.Charge // the cool-downs of the limits
 	last     limiter.Result
 	admitted bool // the last call
 	holds    []walkHold
@@ -51,10 +55,14 @@ func newWalk(c chooser, algorithms ...limiter.Algorithm) *walk {
 	w.clock = math.MinInt64
 	start := pick(c, int64(0), -1, -5_000_000_000, 1_588_159_072_000_000_000, 1_709_164_799_999_999_999)
 	w.now = limiter.Instant{Mono: start + pick(c, int64(0), 12345), Wall: start}
+	// A table that grows drops what has expired, which must not show only if
+	// limits do not change.
+	w.table.Reserve(maxWalkSlots)
 	for i, a := range algorithms {
 		l := randomLimit(c, a)
 		l.Name = fmt.Sprintf("l%d", i)
 		w.limits = append(w.limits, &l)
+		w.cools = append(w.cools, limiter.Charge{})
 		fmt.Fprintf(&w.log, "limit %+v\n", l)
 	}
 	return w
@@ -123,6 +131,10 @@ func (w *walk) step() string {
 		w.table.Sweep(w.now, 1000)
 	}
 
+	if w.choose(8) == 0 {
+		w.changeCooldown()
+	}
+
 	w.clock = max(w.clock, w.now.Mono)
 	if w.choose(4) == 0 {
 		if call, ok := w.endHold(); ok {
@@ -141,12 +153,24 @@ func (w *walk) step() string {
 		if int64(i) == skip && len(w.limits) > 1 {
 			continue
 		}
-		call.Charges = append(call.Charges, limiter.Charge{Limit: l, Tag: l.Tag(), Cost: w.cost(l)})
+		cool := &w.cools[i]
+		call.Charges = append(call.Charges, limiter.Charge{Limit: l, Tag: l.Tag(), Cost: w.cost(l), Cooldown: cool.Cooldown, Extend: cool.Extend})
 	}
+	call.Patient = w.choose(8) == 0
 	if call.Op == limiter.Take && len(w.holds) < maxWalkHolds && w.choose(3) == 0 {
 		return w.hold(&call)
 	}
 	return w.compare(&call)
+}
+
+// changeCooldown gives a limit another cool-down.
+func (w *walk) changeCooldown() {
+	i := w.choose(int64(len(w.limits)))
+	period := w.limits[i].Period
+	cool := &w.cools[i]
+	cool.Cooldown = min(pick(w, 0, 1, time.Second, 3*time.Second, period/2, period, 2*period, limiter.MaxCooldown), limiter.MaxCooldown)
+	cool.Extend = w.choose(2) == 0
+	fmt.Fprintf(&w.log, "%s cools down for %v, extend %v\n", w.limits[i].Name, cool.Cooldown, cool.Extend)
 }
 
 func (w *walk) cost(l *limiter.Limit) int64 {
@@ -186,7 +210,7 @@ func (w *walk) moveClock() {
 // compare asks both and says how the answers differ, or "".
 func (w *walk) compare(call *limiter.Call) string {
 	got, want := make([]limiter.Result, len(call.Charges)), make([]limiter.Result, len(call.Charges))
-	fmt.Fprintf(&w.log, "%+v op %d %v %d", w.now, call.Op, call.Subject, call.Hold.Lo)
+	fmt.Fprintf(&w.log, "%+v op %d %v %d patient %v", w.now, call.Op, call.Subject, call.Hold.Lo, call.Patient)
 	for i := range call.Charges {
 		fmt.Fprintf(&w.log, " %s:%d", call.Charges[i].Limit.Name, call.Charges[i].Cost)
 	}

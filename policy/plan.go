@@ -23,7 +23,10 @@ func newPlan(p *Policy) *Plan {
 			name = own.Name + "/" + l.Name
 		}
 		plan.names = append(plan.names, name)
-		plan.charge = append(plan.charge, limiter.Charge{Limit: l, Tag: l.Tag(), Cost: own.cost()})
+		plan.charge = append(plan.charge, limiter.Charge{
+			Limit: l, Tag: l.Tag(), Cost: own.cost(),
+			Cooldown: own.Cooldown.For, Extend: own.Cooldown.Extend,
+		})
 	}
 	return plan
 }

@@ -3,6 +3,7 @@ package policy
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/murmurate/murmurate/limiter"
 )
@@ -48,6 +49,45 @@ func TestCharges(t *testing.T) {
 		}
 		if again := plan.Charges(nil, 0)[0].Cost; again != plan.policy.cost() {
 			t.Errorf("one request's cost stayed in the plan: %d", again)
+		}
+	}
+}
+
+// Every limit of a policy has its cool-down, those of tiers and overrides too.
+func TestChargesOfACooldown(t *testing.T) {
+	t.Parallel()
+	other := []limiter.Limit{perMinute("a", 9)}
+	set, err := NewSet(
+		Policy{
+			Name: "cools", Cooldown: Cooldown{For: time.Minute, Extend: true}, Key: []string{"attr:user"},
+			Limits:    []limiter.Limit{perMinute("a", 1), perMinute("b", 2)},
+			Tiers:     Tiers{By: "attr:plan", Sets: []TierSet{{Name: "pro", Limits: other}}},
+			Overrides: []Override{{Key: "partner", Limits: other}},
+		},
+		Policy{Name: "does-not", Limits: []limiter.Limit{perMinute("", 1)}},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, r := range map[string]Request{
+		"alone":             {Policy: "cools", Key: "k"},
+		"tier":              {Policy: "cools", Attributes: request{attrs: map[string]string{"user": "u", "plan": "pro"}}},
+		"override":          {Policy: "cools", Key: "partner"},
+		"another policy":    {Policy: "does-not", Key: "k"},
+		"a limit of theirs": {Key: "k", Limit: &other[0]},
+	} {
+		applied, err := set.Apply(nil, &r, MatchOptions{})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		want := time.Minute
+		if r.Policy != "cools" {
+			want = 0
+		}
+		for _, c := range applied[0].Plan.Charges(nil, 0) {
+			if c.Cooldown != want || c.Extend != (want > 0) {
+				t.Errorf("%s: %+v", name, c)
+			}
 		}
 	}
 }

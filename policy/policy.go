@@ -72,6 +72,8 @@ type Policy struct {
 	OnUnreachable Unreachable
 	// Shadow decides, counts and reports, but never denies.
 	Shadow bool
+	// Cooldown keeps a key denied that was denied once.
+	Cooldown Cooldown
 	// DenyStatus is the HTTP status of a denial, 400 to 599. 0 is
 	// DefaultDenyStatus.
 	DenyStatus int
@@ -137,6 +139,7 @@ func (p *Policy) baseFaults(fault faultFunc) {
 	if s := p.DenyStatus; s != 0 && (s < 400 || s > 599) {
 		fault("deny_status", "must be an HTTP status from 400 to 599, got %d", s)
 	}
+	p.Cooldown.faults(fault.under("cooldown"))
 	seen := make(map[string]bool, len(p.Limits))
 	for i := range p.Limits {
 		l, path := &p.Limits[i], indexed("limits", i)

@@ -58,6 +58,13 @@ func TestPolicyValidate(t *testing.T) {
 		{"one limit without a name", Policy{Name: "p", Limits: []limiter.Limit{perMinute("", 1)}}, nil},
 		{"names that differ in case", Policy{Name: "p", Limits: []limiter.Limit{perMinute("a", 1), perMinute("A", 1)}}, nil},
 		{"as many limits as fit", Policy{Name: "p", Limits: tooMany[1:]}, nil},
+		{"a cool-down", Policy{Name: "p", Cooldown: Cooldown{For: limiter.MaxCooldown, Extend: true}, Limits: []limiter.Limit{perMinute("", 1)}}, nil},
+		{"a cool-down that is negative", Policy{Name: "p", Cooldown: Cooldown{For: -1}, Limits: []limiter.Limit{perMinute("", 1)}}, []string{
+			"cooldown.for: must be 0s, which is none, to 8784h0m0s (366 days), got -1ns"}},
+		{"a cool-down that is a ban", Policy{Name: "p", Cooldown: Cooldown{For: limiter.MaxCooldown + 1}, Limits: []limiter.Limit{perMinute("", 1)}}, []string{
+			"cooldown.for: must be 0s, which is none, to 8784h0m0s (366 days), got 8784h0m0.000000001s"}},
+		{"no cool-down to extend", Policy{Name: "p", Cooldown: Cooldown{Extend: true}, Limits: []limiter.Limit{perMinute("", 1)}}, []string{
+			"cooldown.for: is required beside extend: how long the key stays denied, such as 5m"}},
 		{"too many limits", Policy{Name: "p", Limits: tooMany}, []string{"limits: a policy has at most 32 limits, got 33"}},
 		{"a cost that fits", Policy{Name: "p", Cost: Cost{Default: 5}, Limits: []limiter.Limit{perMinute("a", 5), perMinute("b", 6)}}, nil},
 		{"a cost beside a limit that denies all", Policy{Name: "p", Cost: Cost{Default: 5}, Limits: []limiter.Limit{perMinute("", 0)}}, nil},

@@ -16,9 +16,9 @@ type Warning struct {
 
 // Warnings says what p, which is valid, likely does not mean: to limit by the
 // address alone, a part of the key that is there twice, what can never match,
-// overrides of keys that are never made, exemptions of everything, and limits
-// that can never deny because a stricter one always does first. bits says how
-// addresses make keys.
+// overrides of keys that are never made, exemptions of everything, to keep
+// everybody out after one denial, and limits that can never deny because a
+// stricter one always does first. bits says how addresses make keys.
 func (p *Policy) Warnings(bits AddressBits) []Warning {
 	var warnings []Warning
 	own := p.clone()
@@ -38,6 +38,10 @@ func (p *Policy) Warnings(bits AddressBits) []Warning {
 		if w := r.exempt[i].exemptsAll(r.match); w != "" {
 			warnings = append(warnings, Warning{indexed("exempt", i), w})
 		}
+	}
+	if p.coolsEverybody() {
+		warnings = append(warnings, Warning{"cooldown", "keeps everybody out after one denial, because all share the key global: " +
+			"leave it out, or give the policy a key that tells clients apart"})
 	}
 	warnings = append(warnings, p.idleLimits(p.Limits, "limits", nil)...)
 	for i := range p.Tiers.Sets {

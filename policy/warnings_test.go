@@ -52,6 +52,10 @@ func TestWarnings(t *testing.T) {
 		{"and fewer than its hours could be", Policy{Limits: []limiter.Limit{
 			{Name: "hour", Algorithm: limiter.FixedWindow, Count: 10, Period: time.Hour, Align: limiter.AlignCalendar, Calendar: limiter.Hour},
 			{Name: "year", Algorithm: limiter.FixedWindow, Count: 100_000, Period: 365 * day, Align: limiter.AlignCalendar, Calendar: limiter.Year}}}, nil},
+		{"everybody's cool-down", Policy{Key: []string{"global"}, Cooldown: Cooldown{For: time.Minute}, Limits: []limiter.Limit{perMinute("", 5)}}, []string{
+			"cooldown: keeps everybody out after one denial, because all share the key global: leave it out, or give the policy a key that tells clients apart"}},
+		{"somebody's cool-down", Policy{Key: []string{"cookie:a | global"}, Cooldown: Cooldown{For: time.Minute}, Limits: []limiter.Limit{perMinute("", 5)}}, nil},
+		{"everybody's limit", Policy{Key: []string{"global"}, Limits: []limiter.Limit{perMinute("", 5)}}, nil},
 		{"twice the same", Policy{Limits: []limiter.Limit{perMinute("a", 5), perMinute("b", 5)}}, []string{never("limits[1]", "a")}},
 		{"closed for now", Policy{Limits: []limiter.Limit{perMinute("a", 0), perMinute("b", 5)}}, nil},
 		{"a queue says when", Policy{Limits: []limiter.Limit{

@@ -13,7 +13,8 @@ import (
 // the call (uvarint) before the call itself: a call that the server cannot
 // understand does not spoil the rest.
 
-// appendCall writes what a call asks. It does not depend on when it is sent.
+// appendCall writes what a call asks, its cool-downs left out. It does not
+// depend on when it is sent.
 func appendCall(b []byte, call *limiter.Call) ([]byte, error) {
 	if n := len(call.Charges); n == 0 || n > limiter.MaxCharges {
 		return b, fmt.Errorf("transport: a call has 1 to %d limits, not %d", limiter.MaxCharges, n)
@@ -52,7 +53,8 @@ type callSpace struct {
 // until the next decode.
 func (s *callSpace) decode(body []byte, z *zones) bool {
 	d := decoder{rest: body}
-	s.call.Op = limiter.Op(d.uint8())
+	op := d.uint8()
+	s.call.Op = limiter.Op(op &^ flagCooldowns)
 	s.call.Subject = limiter.Subject{Hi: d.uint64(), Lo: d.uint64()}
 	s.call.Hold, s.call.Lapse = limiter.HoldID{}, 0
 	if s.call.Op >= limiter.Hold {
@@ -72,6 +74,10 @@ func (s *callSpace) decode(body []byte, z *zones) bool {
 		if !decodeLimit(&d, c.Limit, z) || c.Cost < 0 {
 			return false
 		}
+	}
+	s.call.Patient = false
+	if op&flagCooldowns != 0 && !decodeCooldowns(&d, &s.call) {
+		return false
 	}
 	return d.whole()
 }

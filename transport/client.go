@@ -100,7 +100,7 @@ func (c *Client) Do(ctx context.Context, deadline time.Time, call *limiter.Call,
 		return ErrDown
 	}
 	p := c.pool.Get().(*pending)
-	if err := p.prepare(call, results); err != nil {
+	if err := p.prepare(call, results, s.speaks); err != nil {
 		c.pool.Put(p)
 		return err
 	}

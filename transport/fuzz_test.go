@@ -26,6 +26,13 @@ func FuzzCall(f *testing.F) {
 		}
 		f.Add(body)
 	}
+	for _, c := range sampleCooldowns(f) {
+		body, err := appendCall(nil, c)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(appendCooldowns(body, c))
+	}
 	f.Add([]byte{})
 	var z zones
 	f.Fuzz(func(t *testing.T, body []byte) {
@@ -37,6 +44,7 @@ func FuzzCall(f *testing.F) {
 		if err != nil {
 			t.Fatalf("accepted, but cannot be sent on: %v", err)
 		}
+		again = appendCooldowns(again, &first.call)
 		if !second.decode(again, &z) || !sameCall(&first.call, &second.call) {
 			t.Errorf("%+v became %+v", first.call, second.call)
 		}

@@ -56,6 +56,7 @@ func (r *reply) next(d *decoder) error {
 const (
 	flagAllowed   = 1
 	flagContended = 2 // a denial that only open holds cause
+	flagCooling   = 3 // a denial that begins a cool-down or falls into one
 )
 
 func appendResult(b []byte, r *limiter.Result) []byte {
@@ -65,6 +66,8 @@ func appendResult(b []byte, r *limiter.Result) []byte {
 		flags = flagAllowed
 	case r.Contended:
 		flags = flagContended
+	case r.Cooling:
+		flags = flagCooling
 	}
 	b = append(b, flags, byte(r.Source))
 	b = binary.AppendUvarint(b, uint64(r.Limit))
@@ -77,7 +80,7 @@ func appendResult(b []byte, r *limiter.Result) []byte {
 
 func decodeResult(d *decoder, r *limiter.Result) {
 	flags := d.uint8()
-	r.Allowed, r.Contended = flags == flagAllowed, flags == flagContended
+	r.Allowed, r.Contended, r.Cooling = flags == flagAllowed, flags == flagContended, flags == flagCooling
 	r.Source = limiter.Source(d.uint8())
 	r.Limit = int64(d.uvarint())
 	r.Remaining = int64(d.uvarint())

@@ -41,14 +41,18 @@ type session struct {
 	over     bool // nothing more is accepted
 }
 
-// prepare encodes the call into p.
-func (p *pending) prepare(call *limiter.Call, results []limiter.Result) (err error) {
+// prepare encodes the call into p, for a peer that speaks the given version of
+// the protocol.
+func (p *pending) prepare(call *limiter.Call, results []limiter.Result, speaks uint8) (err error) {
 	if len(results) != len(call.Charges) {
 		return errors.New("transport: one result for each charge is needed")
 	}
 	p.charges = len(results)
 	p.holds = call.Op >= limiter.Hold
 	p.call, err = appendCall(p.call[:0], call)
+	if err == nil && speaks >= protocolCooldowns {
+		p.call = appendCooldowns(p.call, call)
+	}
 	return err
 }
 

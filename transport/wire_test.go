@@ -110,7 +110,7 @@ func TestLapseIsBounded(t *testing.T) {
 
 // sameCall compares all but zones, of which it compares the names.
 func sameCall(a, b *limiter.Call) bool {
-	if a.Op != b.Op || a.Hold != b.Hold || a.Lapse != b.Lapse || a.Subject != b.Subject || len(a.Charges) != len(b.Charges) {
+	if a.Op != b.Op || a.Hold != b.Hold || a.Lapse != b.Lapse || a.Patient != b.Patient || a.Subject != b.Subject || len(a.Charges) != len(b.Charges) {
 		return false
 	}
 	for i := range a.Charges {
@@ -120,7 +120,7 @@ func sameCall(a, b *limiter.Call) bool {
 			return false
 		}
 		lx.Zone, ly.Zone = nil, nil
-		if lx != ly || x.Tag != y.Tag || x.Cost != y.Cost {
+		if lx != ly || x.Tag != y.Tag || x.Cost != y.Cost || x.Cooldown != y.Cooldown || x.Extend != y.Extend {
 			return false
 		}
 	}
@@ -134,7 +134,7 @@ func TestTheLargestEntriesFitAFrame(t *testing.T) {
 	c := &limiter.Call{Op: limiter.Hold, Lapse: -1}
 	var results []limiter.Result
 	for range limiter.MaxCharges {
-		c.Charges = append(c.Charges, limiter.Charge{Limit: &wide, Tag: math.MaxUint64, Cost: -1})
+		c.Charges = append(c.Charges, limiter.Charge{Limit: &wide, Tag: math.MaxUint64, Cost: -1, Cooldown: math.MaxInt64})
 		results = append(results, limiter.Result{Limit: -1, Remaining: -1, RetryAfter: math.MinInt64,
 			NextUnit: math.MinInt64, ResetAfter: math.MinInt64, Delay: math.MinInt64})
 	}
@@ -142,6 +142,7 @@ func TestTheLargestEntriesFitAFrame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	body = appendCooldowns(body, c)
 	if n := len(appendEntry(nil, math.MaxUint32, maxLeft, body)); n > maxEntryBytes {
 		t.Errorf("a call takes %d bytes, more than %d", n, maxEntryBytes)
 	}

@@ -16,9 +16,10 @@ import (
 // An Oracle is for one goroutine. The zero value is not usable; see
 // [NewOracle].
 type Oracle struct {
-	now      limiter.Instant
-	counters map[counterID]counter
-	holds    oracleHolds
+	now       limiter.Instant
+	counters  map[counterID]counter
+	holds     oracleHolds
+	cooldowns map[counterID]cooldown
 }
 
 type counterID struct {
@@ -39,9 +40,10 @@ type counter interface {
 // NewOracle returns an Oracle without counters.
 func NewOracle() *Oracle {
 	return &Oracle{
-		now:      limiter.Instant{Mono: math.MinInt64, Wall: math.MinInt64},
-		counters: make(map[counterID]counter),
-		holds:    oracleHolds{open: make(map[limiter.HoldID]oracleHold), ended: make(map[limiter.HoldID]bool)},
+		now:       limiter.Instant{Mono: math.MinInt64, Wall: math.MinInt64},
+		counters:  make(map[counterID]counter),
+		holds:     oracleHolds{open: make(map[limiter.HoldID]oracleHold), ended: make(map[limiter.HoldID]bool)},
+		cooldowns: make(map[counterID]cooldown),
 	}
 }
 
@@ -60,11 +62,13 @@ func (o *Oracle) Do(now limiter.Instant, call *limiter.Call, results []limiter.R
 		c := &call.Charges[i]
 		if call.Op == limiter.Reset {
 			delete(o.counters, idOf(call, c))
+			delete(o.cooldowns, idOf(call, c))
 		}
 		results[i] = o.ask(call, c)
 		admitted = admitted && results[i].Allowed
 		if confirms {
-			results[i].Allowed, results[i].RetryAfter, results[i].Delay, results[i].Contended = true, 0, 0, false
+			r := &results[i]
+			r.Allowed, r.Contended, r.Cooling, r.RetryAfter, r.Delay = true, false, false, 0, 0
 		}
 	}
 	switch {
@@ -76,6 +80,9 @@ func (o *Oracle) Do(now limiter.Instant, call *limiter.Call, results []limiter.R
 				o.counter(call, c).charge(o.now, c.Limit, c.Cost)
 			}
 		}
+	case call.Op == limiter.Hold, call.Op == limiter.Take:
+		o.coolDown(call, results)
+		return
 	default:
 		return
 	}
@@ -83,7 +90,8 @@ func (o *Oracle) Do(now limiter.Instant, call *limiter.Call, results []limiter.R
 		if c := &call.Charges[i]; c.Cost > 0 {
 			delay := results[i].Delay
 			results[i] = o.ask(call, c)
-			results[i].Allowed, results[i].RetryAfter, results[i].Delay, results[i].Contended = true, 0, delay, false
+			r := &results[i]
+			r.Allowed, r.Contended, r.Cooling, r.RetryAfter, r.Delay = true, false, false, 0, delay
 		}
 	}
 }
@@ -104,19 +112,22 @@ func (o *Oracle) counter(call *limiter.Call, c *limiter.Charge) counter {
 func (o *Oracle) ask(call *limiter.Call, c *limiter.Charge) limiter.Result {
 	counter := o.counter(call, c)
 	held := o.holds.units(idOf(call, c))
+	cool := o.cooldownLeft(call, c)
 	if held == 0 {
-		return o.askAlone(counter, c)
+		return o.askAlone(counter, c, cool)
 	}
 	beside := counter.clone()
 	beside.charge(o.now, c.Limit, held)
-	r := o.askAlone(beside, c)
-	r.Contended = !r.Allowed && o.askAlone(counter, c).Allowed
+	r := o.askAlone(beside, c, cool)
+	r.Contended = !r.Allowed && o.askAlone(counter, c, cool).Allowed
 	return r
 }
 
-func (o *Oracle) askAlone(counter counter, c *limiter.Charge) limiter.Result {
+// askAlone answers c by a counter from which nothing can be had for cool ns.
+func (o *Oracle) askAlone(counter counter, c *limiter.Charge, cool *big.Int) limiter.Result {
 	l := c.Limit
 	ask := max(c.Cost, 1)
+	cooled := func(d *big.Int) bool { return d.Cmp(cool) >= 0 }
 	room := func(d *big.Int) *big.Rat {
 		return new(big.Rat).Sub(whole(l.Capacity()), counter.used(o.now, d, l))
 	}
@@ -124,13 +135,16 @@ func (o *Oracle) askAlone(counter counter, c *limiter.Charge) limiter.Result {
 		if units > l.Capacity() {
 			return limiter.Never
 		}
-		return first(func(d *big.Int) bool { return room(d).Cmp(whole(units)) >= 0 })
+		return first(func(d *big.Int) bool { return cooled(d) && room(d).Cmp(whole(units)) >= 0 })
 	}
 
-	r := limiter.Result{Limit: l.Count, Remaining: max(floor(room(new(big.Int))), 0)}
+	r := limiter.Result{Limit: l.Count, Cooling: cool.Sign() > 0}
+	if cooled(new(big.Int)) {
+		r.Remaining = max(floor(room(new(big.Int))), 0)
+	}
 	r.RetryAfter = fits(ask)
 	r.Allowed = r.RetryAfter == 0
-	r.ResetAfter = first(func(d *big.Int) bool { return counter.used(o.now, d, l).Sign() == 0 })
+	r.ResetAfter = first(func(d *big.Int) bool { return cooled(d) && counter.used(o.now, d, l).Sign() == 0 })
 	if r.ResetAfter > 0 || l.Count == 0 {
 		r.NextUnit = fits(r.Remaining + 1)
 	}

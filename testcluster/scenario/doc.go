@@ -19,7 +19,7 @@
 // First come policies, and what else sets up the cluster. A policy that is
 // declared several times has several limits.
 //
-//	policy NAME ALGORITHM RATE [burst=N] [align=epoch|calendar|first] [name=LIMIT] [on_unreachable=local|allow|deny]
+//	policy NAME ALGORITHM RATE [burst=N] [align=epoch|calendar|first] [name=LIMIT] [cooldown=DURATION] [on_unreachable=local|allow|deny]
 //	deadline 50ms                of a check; 50ms if it is not said
 //	seed 1                       of the network's random choices
 //

@@ -47,6 +47,9 @@ func (i *charged) decided(c *call) error {
 	}
 	for j := range c.decision.Limits {
 		l := &c.policy.Limits[j]
+		if c.policy.Cooldown.For > 0 && !c.decision.Limits[j].Allowed {
+			continue // nothing remains during a cool-down, whatever was used
+		}
 		used := l.Capacity() - c.decision.Limits[j].Remaining
 		if most := i.possible(c, l); used > most {
 			return fmt.Errorf("I4: %q, policy %s, limit %d: used %d, and calls for %d at most can have been charged", c.request.Key, c.policy.Name, j+1, used, most)

@@ -29,6 +29,8 @@ func TestParseNamesTheLineAndWhatWouldBeRight(t *testing.T) {
 		{"policy api token_buckt 1/s", `(did you mean "token_bucket"?)`},
 		{"policy api token_bucket 1/m", `write min or month`},
 		{"policy api token_bucket 1/s on_unreachable=fail", `on_unreachable must be local, allow or deny, got "fail"`},
+		{"policy api token_bucket 1/s cooldown=5", `cooldown must be a duration such as 5s or 200ms, got "5"`},
+		{"policy api token_bucket 1/s cooldown=9000h", `cooldown.for: must be 0s, which is none, to 8784h0m0s`},
 		{"start n4 role=server", `role must be owner or client, got "server"`},
 		{"await rain", `cannot wait for "rain": agree, owner or load`},
 		{"key k", `owner is missing`},

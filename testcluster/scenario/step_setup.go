@@ -62,6 +62,9 @@ func parsePolicy(w *words) step {
 		}
 		spec.Burst = &burst
 	}
+	if text := w.option("cooldown", ""); text != "" {
+		p.Cooldown.For = w.duration("cooldown", text)
+	}
 	mode := w.option("on_unreachable", policy.Local.String())
 	var ok bool
 	if p.OnUnreachable, ok = policy.ParseUnreachable(mode); !ok {
@@ -92,6 +95,9 @@ func (s *addPolicy) run(r *run) (answer, error) {
 		}
 		if p.OnUnreachable != s.policy.OnUnreachable {
 			return nil, fmt.Errorf("policy %s has another on_unreachable above", p.Name)
+		}
+		if p.Cooldown != s.policy.Cooldown {
+			return nil, fmt.Errorf("policy %s has another cooldown above", p.Name)
 		}
 		p.Limits = append(p.Limits, s.policy.Limits...)
 		for j := range p.Limits { // several limits need names
