@@ -120,7 +120,7 @@ var (
 // writeProblem answers with p and its status.
 func writeProblem(w http.ResponseWriter, p *problem) {
 	body := writeProblemHead(w, p)
-	_, _ = w.Write(body) // the client has gone: nobody to tell
+	_, _ = w.Write(body) //nolint:gosec // JSON, and said to be; nobody to tell if the client has gone
 }
 
 // writeProblemHead answers with p but for the body, which it returns.
