@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"net/http"
-	"net/url"
 
 	"github.com/murmurate/murmurate/policy"
 )
@@ -52,10 +51,7 @@ func (a *API) clusterStatus(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *API) clusterQuery(r *http.Request) (ClusterStatus, error) {
-	query, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		return ClusterStatus{}, newProblem(http.StatusBadRequest, "the query cannot be read: "+err.Error())
-	}
+	query := r.URL.Query()
 	name, key := query.Get("policy"), query.Get("key")
 	switch {
 	case query.Has("policy") && !query.Has("key"):

@@ -21,7 +21,7 @@ func TestKeysAreLookedAtAndReset(t *testing.T) {
 		{"/v1/keys/api/a%2Fb%2F%2Fc", "api", "a/b//c"},
 		{"/v1/keys/api/%2E%2E", "api", ".."},
 		{"/v1/keys/api/%2F", "api", "/"},
-		{"/v1/keys/api/caf%C3%A9%20%00%25?x=1", "api", "café \x00%"},
+		{"/v1/keys/api/caf%C3%A9%20%00%25", "api", "café \x00%"},
 		{"/v1/keys/api/a+b;c", "api", "a+b;c"},
 		{"/v1/keys/%61pi/" + strings.Repeat("k", policy.MaxKeyBytes), "api", strings.Repeat("k", policy.MaxKeyBytes)},
 	}
@@ -112,6 +112,7 @@ func TestKeyRefusals(t *testing.T) {
 		{"/v1/keys/api/", "key", "must not be empty", 400},
 		{"/v1/keys/api/a/b", "key", "escaped as %2F", 400},
 		{"/v1/keys/api/10.0.0.0/8", "key", "escaped as %2F", 400},
+		{"/v1/keys/api/what?x=1", "x", "write ? as %3F", 400},
 		{"/v1/keys/api/" + strings.Repeat("k", policy.MaxKeyBytes+1), "key", "at most 1024 bytes", 400},
 		{"/v1/keys/api/" + strings.Repeat("%00", 5000), "key", "at most 1024 bytes", 400},
 		{"/v1/keys/api/%FF", "key", "valid UTF-8", 400},

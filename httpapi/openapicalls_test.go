@@ -184,6 +184,7 @@ func apiCalls(t *testing.T) []apiCall {
 		get(failing, "/readyz?verbose", 503),
 		get(open, "/metrics", 200),
 		get(open, "/v1/policies", 200),
+		get(open, "/v1/policies?policy=api", 400),
 		get(open, "/v1/cluster", 200),
 		get(open, "/v1/cluster?policy=api&key=a", 200),
 		get(open, "/v1/cluster?policy=api", 400),
@@ -229,6 +230,7 @@ func apiCalls(t *testing.T) []apiCall {
 
 		post(open, "/v1/check/batch", `{"checks":[`+named("day")+`,{"policy":"none","key":"a"}]}`, 200),
 		refused("/v1/check/batch", `{"checks":[`+named("day")+`,{"key":5}]}`, 200), // though that one is no check
+		post(open, "/v1/check/batch?explain=1", `{"checks":[`+named("day")+`]}`, 400),
 		refused("/v1/check/batch", `{"checks":[]}`, 400),
 		refused("/v1/check/batch", `{}`, 400),
 		refused("/v1/check/batch", `{"checks":[`+strings.Repeat(`{"policy":"day","key":"a"},`, maxBatch)+named("day")+`]}`, 400),

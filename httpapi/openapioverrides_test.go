@@ -33,6 +33,7 @@ func overrideCalls(open, guarded, shut, failing http.Handler) []apiCall {
 		get(open, "/v1/overrides", 200),
 		get(open, "/v1/overrides?policy=api", 200),
 		get(open, "/v1/overrides?policy=none", 404),
+		get(open, "/v1/overrides?key=a", 400),
 		get(guarded, "/v1/overrides", 401),
 		get(shut, "/v1/overrides", 403),
 		get(open, "/v1/overrides/api/a", 200),
