@@ -65,7 +65,8 @@ func (n *Node) AllowN(ctx context.Context, policyName, key string, units int64) 
 	return d, err
 }
 
-// Peek answers as Allow would, and charges nothing.
+// Peek answers as Allow would, and charges nothing. Like Allow it is about the
+// counter of key as given, not about one of a key that the policy makes.
 func (n *Node) Peek(ctx context.Context, policyName, key string) (policy.Decision, error) {
 	return n.Check(ctx, policy.Request{Policy: policyName, Key: key, Peek: true})
 }
@@ -82,11 +83,28 @@ func (n *Node) Take(ctx context.Context, key string, limit limiter.Limit) (polic
 }
 
 // Reset makes the counters of key in the named policy as if unused, and
-// returns what a check would then see. After an error other than
+// returns what a check would then see. Where the policy makes keys of requests
+// those are meant as well: "k1" is also the counter of requests that have k1
+// where the policy looks first, such as header:x-api-key=k1. The Decision is
+// that of the counter closest to denying. After an error other than
 // policy.ErrInput nothing is known to be reset. As for Peek and OwnerOf, key
 // may be its Fingerprint instead.
 func (n *Node) Reset(ctx context.Context, policyName, key string) (policy.Decision, error) {
-	return n.do(ctx, limiter.Reset, &policy.Request{Policy: policyName, Key: key}, false)
+	keys, err := n.Policies().LookupKeys(policyName, key)
+	if err != nil {
+		return policy.Decision{}, err
+	}
+	var closest policy.Decision
+	for i, key := range keys {
+		d, err := n.do(ctx, limiter.Reset, &policy.Request{Policy: policyName, Key: key}, false)
+		if err != nil {
+			return d, err
+		}
+		if i == 0 || policy.Closer(&d.Result, &closest.Result) {
+			closest = d
+		}
+	}
+	return closest, nil
 }
 
 // do decides r. Who is patient names a policy.

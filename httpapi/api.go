@@ -16,8 +16,9 @@ type Node interface {
 	Check(ctx context.Context, r policy.Request) (policy.Decision, error)
 	// CheckAll decides many, in their order; each outcome is as of Check.
 	CheckAll(ctx context.Context, rs []policy.Request) []policy.Outcome
-	// Reset makes the counters of a key as if unused and returns what a check
-	// would then see. After an error nothing is known to be reset.
+	// Reset makes the counters of a key as if unused, under all of
+	// policy.Set.LookupKeys, and returns what a check would then see. After an
+	// error nothing is known to be reset.
 	Reset(ctx context.Context, policyName, key string) (policy.Decision, error)
 	// Policies returns the policies in force.
 	Policies() *policy.Set

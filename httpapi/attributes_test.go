@@ -210,4 +210,15 @@ func TestMisspeltAttributes(t *testing.T) {
 		w := serve(h, "POST", "/v1/check", `{"key":"k","attributes":{"`+written+`":"x"}}`)
 		wantProblem(t, w, 400, "attributes."+written, "write "+meant)
 	}
+	w := serve(h, "POST", "/v1/check", `{"attributes":{"qurey":{},"pth":"/pts","hots":"h"},"key":"k"}`)
+	wantProblem(t, w, 400, "attributes.qurey", "must be a string") // a fault of form comes first
+	node := newFake(t, keyed("api", policy.Match{Attribute: []policy.Field{{Name: "hots"}}}, "attr:user"))
+	h = New(Options{Node: node}).Handler()
+	w = serve(h, "POST", "/v1/check", `{"attributes":{"qurey":"","pth":"/pts","hots":"h"}}`)
+	wantProblem(t, w, 400, "attributes.pth", "write path")
+	w = serve(h, "POST", "/v1/check/batch", `{"checks":[{"attributes":{"hots":"h","pth":"/pts"}},{"attributes":{"hots":"h","user":"anna"}}]}`)
+	got := decoded[batchAnswer](t, w).Results
+	if len(got) != 2 || got[0].Error == nil || got[0].Error.Field != "checks[0].attributes.pth" || got[1].Policy != "api" || len(node.asked) != 1 {
+		t.Errorf("asked %d times: %s", len(node.asked), w.Body)
+	}
 }

@@ -25,11 +25,14 @@ func (a *API) checkBatch(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, problemOf(err))
 		return
 	}
-	requests := make([]policy.Request, 0, len(items))
+	requests, set := make([]policy.Request, 0, len(items)), a.node.Policies()
 	for i := range items {
-		if items[i].err == nil {
-			items[i].prefix(a.client.prefixes)
-			requests = append(requests, items[i].Request)
+		item := &items[i]
+		if item.err == nil {
+			item.err = item.complete(a.client.prefixes, set)
+		}
+		if item.err == nil {
+			requests = append(requests, item.Request)
 		}
 	}
 	var outcomes []policy.Outcome

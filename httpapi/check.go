@@ -24,11 +24,13 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request, explain bool) {
 		return
 	}
 	c, err := decodeCheck(body)
+	if err == nil {
+		err = c.complete(a.client.prefixes, a.node.Policies())
+	}
 	if err != nil {
 		writeProblem(w, problemOf(err))
 		return
 	}
-	c.prefix(a.client.prefixes)
 	var explained []byte
 	if explain {
 		if explained, err = a.explanation(&c.Request); err != nil {

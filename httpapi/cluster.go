@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"net/http"
-	"net/url"
 
 	"github.com/murmurate/murmurate/policy"
 )
@@ -19,6 +18,9 @@ type ClusterStatus struct {
 	// Owner is the id of the owner of the key that was asked for. Empty: no
 	// key was asked for.
 	Owner string `json:"owner,omitempty"`
+	// MadeOwner is that of the key as the policy makes it of a request. Empty:
+	// no key was asked for, or the policy makes none of it.
+	MadeOwner string `json:"made_owner,omitempty"`
 }
 
 // MemberStatus is one member as the answering node sees it.
@@ -49,10 +51,7 @@ func (a *API) clusterStatus(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *API) clusterQuery(r *http.Request) (ClusterStatus, error) {
-	query, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		return ClusterStatus{}, newProblem(http.StatusBadRequest, "the query cannot be read: "+err.Error())
-	}
+	query := r.URL.Query()
 	name, key := query.Get("policy"), query.Get("key")
 	switch {
 	case query.Has("policy") && !query.Has("key"):
@@ -64,5 +63,20 @@ func (a *API) clusterQuery(r *http.Request) (ClusterStatus, error) {
 			return ClusterStatus{}, err
 		}
 	}
-	return a.cluster(name, key)
+	status, err := a.cluster(name, key)
+	if err != nil || key == "" {
+		return status, err
+	}
+	status.MadeOwner, err = a.madeOwner(name, key)
+	return status, err
+}
+
+// madeOwner is the owner of key as the named policy makes it, if it does.
+func (a *API) madeOwner(policyName, key string) (string, error) {
+	keys, err := a.node.Policies().LookupKeys(policyName, key)
+	if err != nil || len(keys) < 2 {
+		return "", err
+	}
+	status, err := a.cluster(policyName, keys[1])
+	return status.Owner, err
 }

@@ -16,10 +16,12 @@ func TestCluster(t *testing.T) {
 		{ID: "n1", Address: "127.0.0.1:7382", State: "active", Reachable: true, Version: "1.0.0", Owned: 0.5, Keys: &keys},
 		{ID: "n2", Address: "127.0.0.2:7382", State: "active", Version: "1.0.0", Owned: 0.5},
 	}}
-	h := New(Options{Node: newFake(t), Cluster: func(policyName, key string) (ClusterStatus, error) {
+	byHeader := api()
+	byHeader.Name, byHeader.Key = "made", []string{"header:X-Api-Key | ip"}
+	h := New(Options{Node: newFake(t, api(), byHeader), Cluster: func(policyName, key string) (ClusterStatus, error) {
 		s := status
 		switch policyName {
-		case "api":
+		case "api", "made":
 			s.Owner = "owner of " + key
 		case "nope":
 			return s, &policy.InputError{Field: "policy", Detail: `there is no policy "nope"`, Unknown: true}
@@ -34,8 +36,14 @@ func TestCluster(t *testing.T) {
 	if w := serve(h, "GET", "/v1/cluster", ""); w.Code != http.StatusOK || w.Body.String() != want {
 		t.Errorf("status %d\n%s\nwant\n%s", w.Code, w.Body, want)
 	}
-	if got := decoded[ClusterStatus](t, serve(h, "GET", "/v1/cluster?policy=api&key=a%2Fb%26c", "")); got.Owner != "owner of a/b&c" {
-		t.Errorf("owner %q", got.Owner)
+	for query, want := range map[string][2]string{
+		"policy=api&key=a%2Fb%26c":    {"owner of a/b&c", ""},
+		"policy=made&key=a%26c":       {"owner of a&c", "owner of header:x-api-key=a%26c"},
+		"policy=made&key=" + fp + "1": {"owner of " + fp + "1", ""},
+	} {
+		if got := decoded[ClusterStatus](t, serve(h, "GET", "/v1/cluster?"+query, "")); got.Owner != want[0] || got.MadeOwner != want[1] {
+			t.Errorf("%s: owners %q and %q, want %q", query, got.Owner, got.MadeOwner, want)
+		}
 	}
 	for query, want := range map[string]struct {
 		status int

@@ -25,11 +25,24 @@ type checkRequest struct {
 	free bool
 }
 
-// prefix makes the key of the address that c tells of, if it does.
-func (c *checkRequest) prefix(by prefixBits) {
-	if told, ok := c.Attributes.(*attributes); ok {
-		told.prefixes = by
+// complete gives the attributes of c what the node knows of them. An error is
+// for one that was likely meant for another.
+func (c *checkRequest) complete(by prefixBits, set *policy.Set) error {
+	told, ok := c.Attributes.(*attributes)
+	if !ok {
+		return nil
 	}
+	told.prefixes = by
+	var first, write string
+	for name := range told.others {
+		if meant := set.MisspeltAttribute(name); meant != "" && (first == "" || name < first) {
+			first, write = name, meant
+		}
+	}
+	if first == "" {
+		return nil
+	}
+	return fault("attributes."+first, "is an attribute that no policy uses, and a letter away from what requests have: write "+write)
 }
 
 // decodeCheck reads the body of a check. It judges form; what the values

@@ -109,8 +109,8 @@ func (g *gate) misused(w http.ResponseWriter, r *http.Request, fault string) {
 
 // refuse answers r with p, and HEAD without a body.
 func refuse(w http.ResponseWriter, r *http.Request, p *problem) {
-	writeProblemHead(w, p)
+	body := writeProblemHead(w, p)
 	if r.Method != http.MethodHead {
-		writeProblemBody(w, p)
+		_, _ = w.Write(body) // the client has gone: nobody to tell
 	}
 }

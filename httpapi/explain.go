@@ -7,6 +7,9 @@ import (
 	"github.com/murmurate/murmurate/policy"
 )
 
+// explainQuery is the parameter that asks for an explanation.
+const explainQuery = "explain"
+
 // explained is one policy of an explained check.
 type explained struct {
 	Policy string `json:"policy"`
@@ -40,13 +43,13 @@ func wantsExplanation(r *http.Request) (bool, error) {
 	if r.URL.RawQuery == "" {
 		return false, nil
 	}
-	switch values, given := r.URL.Query()["explain"]; {
+	switch values, given := r.URL.Query()[explainQuery]; {
 	case !given:
 		return false, nil
 	case len(values) == 1 && (values[0] == "1" || values[0] == "true"):
 		return true, nil
 	}
-	return false, fault("explain", "must be 1 or true, once, or left out")
+	return false, fault(explainQuery, "must be 1 or true, once, or left out")
 }
 
 // explanation is what every policy says of r, as JSON.

@@ -45,14 +45,10 @@ func (a *API) gatewayFirst(next http.Handler) http.Handler {
 // gateway serves ANY /gateway and below: a reverse proxy asks before it lets a
 // request of its client through, with that request's head. It is charged by
 // every policy that matches, and what is without a key of its own by the
-// client's address. Neither the answer nor the decision waits for a body, and
-// none is read.
-func (a *API) gateway(w http.ResponseWriter, r *http.Request) {
-	if r.ContentLength != 0 {
-		// Over HTTP/1 the answer would wait until the body is there. What cannot
-		// do so (HTTP/2) does not need to.
-		_ = http.NewResponseController(w).EnableFullDuplex()
-	}
+// client's address. Neither the decision nor the answer waits for a body.
+func (a *API) gateway(w http.ResponseWriter, r *http.Request) { answerFirst(w, r, a.decideForGateway) }
+
+func (a *API) decideForGateway(w http.ResponseWriter, r *http.Request) {
 	disguised, err := wantsDisguise(r.URL)
 	if err != nil {
 		refuse(w, r, problemOf(err))
@@ -99,6 +95,7 @@ func (a *API) answerGateway(w http.ResponseWriter, r *http.Request, d *policy.De
 			set(h, gatewayStatus, degraded)
 		}
 		h["Cache-Control"] = noStore
+		h["Content-Length"] = noBytes
 		w.WriteHeader(http.StatusOK)
 		return
 	}

@@ -1,11 +1,8 @@
 package httpapi
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -207,30 +204,4 @@ func TestGatewayDoesNotWait(t *testing.T) {
 			t.Errorf("status %d after %v", w.Code, waited)
 		}
 	})
-}
-
-// scenario 48: a slow client's body made the limiter wait.
-func TestGatewayDoesNotWaitForABody(t *testing.T) {
-	t.Parallel()
-	s := httptest.NewServer(New(Options{Node: newFake(t)}).Handler())
-	defer s.Close()
-	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", s.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.WriteString(conn, "POST /gateway HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
-	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatalf("no answer before the body: %v", err)
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK || answer.ContentLength != 0 || answer.Header.Get("Content-Type") != "" {
-		t.Errorf("status %d, %d bytes of %q", answer.StatusCode, answer.ContentLength, answer.Header.Get("Content-Type"))
-	}
 }

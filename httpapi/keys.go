@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -28,12 +29,35 @@ func (a *API) peekKey(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, problemOf(err))
 		return
 	}
-	d, err := a.node.Check(r.Context(), policy.Request{Policy: name, Key: key, Peek: true})
-	if errors.Is(err, policy.ErrInput) {
+	d, err := a.look(r.Context(), name, key)
+	if err != nil {
 		writeProblem(w, problemOf(err))
 		return
 	}
 	a.writeKey(w, &d)
+}
+
+// look is what a check would see of the counters that key may mean: the one
+// closest to denying. The error is a policy.ErrInput.
+func (a *API) look(ctx context.Context, policyName, key string) (policy.Decision, error) {
+	keys, err := a.node.Policies().LookupKeys(policyName, key)
+	if err != nil {
+		return policy.Decision{}, err
+	}
+	looks := make([]policy.Request, len(keys))
+	for i, key := range keys {
+		looks[i] = policy.Request{Policy: policyName, Key: key, Peek: true}
+	}
+	var closest policy.Decision
+	for i, outcome := range a.node.CheckAll(ctx, looks) {
+		if errors.Is(outcome.Err, policy.ErrInput) {
+			return policy.Decision{}, outcome.Err
+		}
+		if i == 0 || policy.Closer(&outcome.Decision.Result, &closest.Result) {
+			closest = outcome.Decision
+		}
+	}
+	return closest, nil
 }
 
 // resetKey serves DELETE /v1/keys/{policy}/{key}.

@@ -21,7 +21,7 @@ func TestKeysAreLookedAtAndReset(t *testing.T) {
 		{"/v1/keys/api/a%2Fb%2F%2Fc", "api", "a/b//c"},
 		{"/v1/keys/api/%2E%2E", "api", ".."},
 		{"/v1/keys/api/%2F", "api", "/"},
-		{"/v1/keys/api/caf%C3%A9%20%00%25?x=1", "api", "café \x00%"},
+		{"/v1/keys/api/caf%C3%A9%20%00%25", "api", "café \x00%"},
 		{"/v1/keys/api/a+b;c", "api", "a+b;c"},
 		{"/v1/keys/%61pi/" + strings.Repeat("k", policy.MaxKeyBytes), "api", strings.Repeat("k", policy.MaxKeyBytes)},
 	}
@@ -48,6 +48,39 @@ func TestKeysAreLookedAtAndReset(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A policy makes its keys of requests, and people call them by the value alone.
+func TestKeysThatPoliciesMake(t *testing.T) {
+	t.Parallel()
+	h := servedBy(t, true)
+	ask := func(what, method, path, body string, left int64) {
+		t.Helper()
+		if d := decoded[decisionJSON](t, serve(h, method, path, body)); d.Remaining != left {
+			t.Errorf("%s: %d left, want %d", what, d.Remaining, left)
+		}
+	}
+	const request = `{"policy":"keyed","attributes":{"headers":{"X-Api-Key":"k"}},"cost":7}`
+	fp := func(key string) string {
+		t.Helper()
+		r := decoded[struct {
+			Explain []explained `json:"explain"`
+		}](t, serve(h, "POST", "/v1/check?explain=1", `{"attributes":{"path":"/v1/x","headers":{"X-Api-Key":"`+key+`"}},"peek":true}`))
+		return r.Explain[1].Key
+	}
+	ask("a request", "POST", "/v1/check", request, 93)
+	ask("a check of the key as given", "POST", "/v1/check", `{"policy":"keyed","key":"k"}`, 99)
+	ask("the value", "GET", "/v1/keys/keyed/k", "", 93) // closer to denying
+	ask("the value to a check", "POST", "/v1/check", `{"policy":"keyed","key":"k","peek":true}`, 99)
+	ask("the whole key", "GET", "/v1/keys/keyed/header:X-Api-Key=k", "", 93)
+	ask("the fingerprint", "GET", "/v1/keys/keyed/"+fp("k"), "", 93)
+	ask("another value", "GET", "/v1/keys/keyed/other", "", 100)
+
+	ask("a reset by the value", "DELETE", "/v1/keys/keyed/k", "", 100)
+	ask("after that, a request", "POST", "/v1/check", request, 93)
+	ask("after that, a check of the key as given", "POST", "/v1/check", `{"policy":"keyed","key":"k"}`, 99)
+	ask("a reset by the fingerprint", "DELETE", "/v1/keys/keyed/"+fp("k"), "", 100)
+	ask("after that, the value", "GET", "/v1/keys/keyed/k", "", 99) // of the key as given
 }
 
 // The counters of a key that has nothing left are found like any others.
@@ -79,6 +112,7 @@ func TestKeyRefusals(t *testing.T) {
 		{"/v1/keys/api/", "key", "must not be empty", 400},
 		{"/v1/keys/api/a/b", "key", "escaped as %2F", 400},
 		{"/v1/keys/api/10.0.0.0/8", "key", "escaped as %2F", 400},
+		{"/v1/keys/api/what?x=1", "x", "write ? as %3F", 400},
 		{"/v1/keys/api/" + strings.Repeat("k", policy.MaxKeyBytes+1), "key", "at most 1024 bytes", 400},
 		{"/v1/keys/api/" + strings.Repeat("%00", 5000), "key", "at most 1024 bytes", 400},
 		{"/v1/keys/api/%FF", "key", "valid UTF-8", 400},

@@ -106,7 +106,7 @@ func TestOpenAPIListsWhatThereIs(t *testing.T) {
 		name      string
 		got, want []any
 	}{
-		{"algorithm", property("Limit", "algorithm").Enum, algorithms},
+		{"algorithm", property("ReplacingLimit", "algorithm").Enum, algorithms},
 		{"source", property("Decision", "source").Enum, sources},
 		{"on_unreachable", property("Policy", "on_unreachable").Enum, []any{policy.Local.String(), policy.Allow.String(), policy.Deny.String()}},
 	} {
@@ -114,7 +114,7 @@ func TestOpenAPIListsWhatThereIs(t *testing.T) {
 			t.Errorf("%s: described %q, there are %q", list.name, list.got, list.want)
 		}
 	}
-	for name, want := range map[string][]string{"Check": checkNames, "Limit": limitNames, "Batch": batchNames} {
+	for name, want := range map[string][]string{"Check": checkNames, "ReplacingLimit": limitNames, "Batch": batchNames, "NewOverride": overrideNames} {
 		if got, want := slices.Sorted(maps.Keys(schemas[name].Value.Properties)), slices.Sorted(slices.Values(want)); !slices.Equal(got, want) {
 			t.Errorf("%s: described %q, read %q", name, got, want)
 		}

@@ -32,6 +32,25 @@ type apiCall struct {
 	refused      bool // the request is none that the document allows
 }
 
+// refuse is c as one that the document does not allow.
+func (c apiCall) refuse() apiCall {
+	c.refused = true
+	return c
+}
+
+func get(api http.Handler, path string, status int, header ...string) apiCall {
+	return apiCall{api: api, method: "GET", path: path, status: status, header: header}
+}
+
+func remove(api http.Handler, path string, status int, header ...string) apiCall {
+	return apiCall{api: api, method: "DELETE", path: path, status: status, header: header}
+}
+
+// adminToken permits administration of an API that is guarded.
+const adminToken = "a token that is long enough"
+
+var withToken = []string{"Authorization", "Bearer " + adminToken}
+
 // The document is true: of every call of the table it allows the request,
 // status, header fields and body, and no more than them; and every operation
 // and status that it names is in the table.
@@ -111,11 +130,14 @@ func operationOf(t *testing.T, document *openapi3.T, c *apiCall) *openapi3filter
 	r := httptest.NewRequest(c.method, c.path, strings.NewReader(c.body))
 	r.Header.Set("Content-Type", "application/json") // which callers may leave out
 	path, method, params := r.URL.Path, c.method, make(map[string]string)
-	if rest, ok := strings.CutPrefix(path, "/v1/keys/"); ok {
-		path = "/v1/keys/{policy}/{key}"
-		params["policy"], params["key"], _ = strings.Cut(rest, "/")
-	} else if rest, ok := strings.CutPrefix(path, "/gateway/"); ok {
+	if rest, ok := strings.CutPrefix(path, "/gateway/"); ok {
 		path, params["path"] = "/gateway/{path}", rest
+	}
+	for _, prefix := range []string{"/v1/keys/", "/v1/overrides/"} {
+		if rest, ok := strings.CutPrefix(path, prefix); ok {
+			path = prefix + "{policy}/{key}"
+			params["policy"], params["key"], _ = strings.Cut(rest, "/")
+		}
 	}
 	item := document.Paths.Value(path)
 	if item == nil {
@@ -139,31 +161,18 @@ func operationOf(t *testing.T, document *openapi3.T, c *apiCall) *openapi3filter
 func apiCalls(t *testing.T) []apiCall {
 	t.Helper()
 	open := servedBy(t, true)
-	guarded := servedBy(t, false, "a token that is long enough")
+	guarded := servedBy(t, false, adminToken)
 	shut := servedBy(t, false)
 	failing := undecidedAPI(t, limiter.SourceFailClosed)
 	degraded := undecidedAPI(t, limiter.SourceShare)
 	large := strings.Repeat(" ", maxBody)
 	long := []string{"X-Api-Key", strings.Repeat("k", policy.MaxKeyBytes+1)}
-	bearer := []string{"Authorization", "Bearer a token that is long enough"}
 	const attributes = `{"attributes":{"ip":"203.0.113.9","method":"GET","host":"h","path":"/v1/x","query":{"a":"b"},` +
 		`"headers":{"X-Api-Key":"k","X-Plan":"pro"},"cookies":{"c":"d"},"plan":"pro"}}`
 	post := func(api http.Handler, path, body string, status int) apiCall {
 		return apiCall{api: api, method: "POST", path: path, body: body, status: status}
 	}
-	refused := func(path, body string, status int) apiCall {
-		c := post(open, path, body, status)
-		c.refused = true
-		return c
-	}
-	get := func(api http.Handler, path string, status int, header ...string) apiCall {
-		return apiCall{api: api, method: "GET", path: path, status: status, header: header}
-	}
-	reset := func(api http.Handler, path string, status int, header ...string) apiCall {
-		c := get(api, path, status, header...)
-		c.method = "DELETE"
-		return c
-	}
+	refused := func(path, body string, status int) apiCall { return post(open, path, body, status).refuse() }
 	named := func(name string) string { return `{"policy":"` + name + `","key":"user:42"}` }
 	calls := []apiCall{
 		get(open, "/", 200),
@@ -175,6 +184,7 @@ func apiCalls(t *testing.T) []apiCall {
 		get(failing, "/readyz?verbose", 503),
 		get(open, "/metrics", 200),
 		get(open, "/v1/policies", 200),
+		get(open, "/v1/policies?policy=api", 400),
 		get(open, "/v1/cluster", 200),
 		get(open, "/v1/cluster?policy=api&key=a", 200),
 		get(open, "/v1/cluster?policy=api", 400),
@@ -220,6 +230,7 @@ func apiCalls(t *testing.T) []apiCall {
 
 		post(open, "/v1/check/batch", `{"checks":[`+named("day")+`,{"policy":"none","key":"a"}]}`, 200),
 		refused("/v1/check/batch", `{"checks":[`+named("day")+`,{"key":5}]}`, 200), // though that one is no check
+		post(open, "/v1/check/batch?explain=1", `{"checks":[`+named("day")+`]}`, 400),
 		refused("/v1/check/batch", `{"checks":[]}`, 400),
 		refused("/v1/check/batch", `{}`, 400),
 		refused("/v1/check/batch", `{"checks":[`+strings.Repeat(`{"policy":"day","key":"a"},`, maxBatch)+named("day")+`]}`, 400),
@@ -231,21 +242,21 @@ func apiCalls(t *testing.T) []apiCall {
 		get(open, "/v1/keys/day/a/b", 400),
 		get(open, "/v1/keys/none/a", 404),
 		get(failing, "/v1/keys/api/a", 503),
-		reset(open, "/v1/keys/day/user:42", 200),
-		reset(guarded, "/v1/keys/day/user:42", 200, bearer...),
-		reset(open, "/v1/keys/day/a/b", 400),
-		reset(guarded, "/v1/keys/day/user:42", 401),
-		reset(guarded, "/v1/keys/day/user:42", 401, "Authorization", "Bearer of bad news"),
-		reset(shut, "/v1/keys/day/user:42", 403),
-		reset(open, "/v1/keys/none/a", 404),
-		reset(failing, "/v1/keys/api/a", 503),
+		remove(open, "/v1/keys/day/user:42", 200),
+		remove(guarded, "/v1/keys/day/user:42", 200, withToken...),
+		remove(open, "/v1/keys/day/a/b", 400),
+		remove(guarded, "/v1/keys/day/user:42", 401),
+		remove(guarded, "/v1/keys/day/user:42", 401, "Authorization", "Bearer of bad news"),
+		remove(shut, "/v1/keys/day/user:42", 403),
+		remove(open, "/v1/keys/none/a", 404),
+		remove(failing, "/v1/keys/api/a", 503),
 
 		get(open, "/gateway", 200, "X-Forwarded-Uri", "/v1/x", "X-Forwarded-Method", "POST", "X-Forwarded-Host", "h"),
 		{api: open, method: "POST", path: "/gateway", body: "whatever", status: 200},
 		{api: open, method: "BREW", path: "/gateway", status: 200},
 		get(degraded, "/gateway", 200),
 		get(open, "/gateway?deny_status=403", 200),
-		{api: open, method: "GET", path: "/gateway?deny_status=404", status: 400, refused: true},
+		get(open, "/gateway?deny_status=404", 400).refuse(),
 		get(open, "/gateway?deny_status=403", 403, "X-Forwarded-Uri", "/429"),
 		get(failing, "/gateway", 503),
 		{api: open, method: "PUT", path: "/gateway/v1/x?a=b", status: 200},
@@ -260,7 +271,7 @@ func apiCalls(t *testing.T) []apiCall {
 			get(open, "/gateway", status, "X-Forwarded-Uri", "/"+code),
 		)
 	}
-	return calls
+	return append(calls, overrideCalls(open, guarded, shut, failing)...)
 }
 
 // deniedWith are statuses of which there is a policy that denies with it all
@@ -329,7 +340,7 @@ func servedBy(t *testing.T, openAdmin bool, tokens ...string) http.Handler {
 	})
 	keys := 3
 	return New(Options{
-		Node: node, Explain: node.Explain, Tokens: tokens, OpenAdmin: openAdmin,
+		Node: node, Explain: node.Explain, Overrides: &fakeOverrides{set: set}, Tokens: tokens, OpenAdmin: openAdmin,
 		Fields: Fields{Dialects: []Dialect{IETF, Legacy, X}, RetryAfterDate: len(tokens) > 0},
 		Cluster: func(name, key string) (ClusterStatus, error) {
 			if name != "" && !slices.Contains(set.Names(), name) {
@@ -358,8 +369,13 @@ func undecidedAPI(t *testing.T, source limiter.Source) http.Handler {
 		node.results = append(node.results, limiter.Result{Allowed: source != limiter.SourceFailClosed, Source: source, Limit: 5, Remaining: 1, RetryAfter: time.Second})
 	}
 	node.err = errors.New("nobody is there")
+	overrides := &fakeOverrides{set: node.set}
+	if _, err := overrides.SetOverride("api", "known", policy.Override{Blocked: true}, 0); err != nil {
+		t.Fatal(err)
+	}
+	overrides.err = node.err
 	return New(Options{
-		Node: node, OpenAdmin: true, Fields: bothDialects,
+		Node: node, Overrides: overrides, OpenAdmin: true, Fields: bothDialects,
 		Ready: func() Readiness { return Readiness{Conditions: []Condition{{Name: "joined", Detail: "alone"}}} },
 	}).Handler()
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/murmurate/murmurate/policy"
@@ -113,23 +114,25 @@ var (
 	jsonType    = []string{"application/json"}
 	problemType = []string{"application/problem+json"}
 	noStore     = []string{"no-store"}
+	noBytes     = []string{"0"}
 )
 
 // writeProblem answers with p and its status.
 func writeProblem(w http.ResponseWriter, p *problem) {
-	writeProblemHead(w, p)
-	writeProblemBody(w, p)
+	body := writeProblemHead(w, p)
+	_, _ = w.Write(body) //nolint:gosec // JSON, and said to be; nobody to tell if the client has gone
 }
 
-func writeProblemHead(w http.ResponseWriter, p *problem) {
+// writeProblemHead answers with p but for the body, which it returns.
+func writeProblemHead(w http.ResponseWriter, p *problem) (body []byte) {
+	body, _ = json.Marshal(p) // of strings and numbers: cannot fail
+	body = append(body, '\n')
 	h := w.Header()
 	h["Content-Type"] = problemType
 	h["Cache-Control"] = noStore
+	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(p.Status)
-}
-
-func writeProblemBody(w http.ResponseWriter, p *problem) {
-	_ = json.NewEncoder(w).Encode(p) // the client has gone: nobody to tell
+	return body
 }
 
 // writeJSON answers 200 with v.

@@ -6,6 +6,12 @@ import (
 	"strings"
 )
 
+// Paths that are named in more than one place.
+const (
+	checkPath   = "/v1/check"
+	clusterPath = "/v1/cluster"
+)
+
 // anyMethod is the method of routes that answer every one.
 const anyMethod = "ANY"
 
@@ -25,7 +31,7 @@ func (a *API) routes() []route {
 	routes := []route{
 		{anyMethod, gatewayPath, "decide for a gateway about a request of its client: 200, or the denial; ?deny_status=403 for nginx", false, a.gateway, nil},
 		{anyMethod, gatewayPath + "/*", "as /gateway, with the path and query of the client's request in place of *", false, a.gateway, nil},
-		{http.MethodPost, "/v1/check", `decide and charge, such as {"policy":"default","key":"user:42"}; ?explain=1 says which policies apply to attributes, and why (administration)`, false, a.check, a.explainedCheck},
+		{http.MethodPost, checkPath, `decide and charge, such as {"policy":"default","key":"user:42"}; ?explain=1 says which policies apply to attributes, and why (administration)`, false, a.check, a.explainedCheck},
 		{http.MethodPost, "/v1/check/batch", `decide up to 1,000: {"checks":[...]}`, false, a.checkBatch, nil},
 		{http.MethodGet, keyPath, "the counters of a key, without charging", false, a.peekKey, nil},
 		{http.MethodDelete, keyPath, "reset the counters of a key (administration)", true, a.resetKey, nil},
@@ -35,7 +41,7 @@ func (a *API) routes() []route {
 		{http.MethodGet, "/readyz", "whether the node is ready; ?verbose lists each condition", false, a.readyz, nil},
 	}
 	if a.cluster != nil {
-		routes = append(routes, route{http.MethodGet, "/v1/cluster", "the members; ?policy=&key= adds the owner of that key", false, a.clusterStatus, nil})
+		routes = append(routes, route{http.MethodGet, clusterPath, "the members; ?policy=&key= adds the owner of that key", false, a.clusterStatus, nil})
 	}
 	if a.overrides != nil {
 		routes = append(routes,
@@ -98,7 +104,7 @@ func (a *API) mux(serve func(route) http.HandlerFunc) http.Handler {
 		if r.method == anyMethod {
 			continue // is served before the mux
 		}
-		mux.HandleFunc(r.method+" "+r.path, serve(r))
+		mux.HandleFunc(r.method+" "+r.path, strictQuery(r.path, serve(r)))
 		methods[r.path] = append(methods[r.path], r.method)
 		if r.method == http.MethodGet { // the mux answers HEAD with it
 			methods[r.path] = append(methods[r.path], http.MethodHead)

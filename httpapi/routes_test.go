@@ -8,8 +8,10 @@ import (
 
 // full is an API with every endpoint.
 func full(t *testing.T) *API {
+	node := newFake(t, api())
 	return New(Options{
-		Node:      newFake(t, api()),
+		Node:      node,
+		Overrides: &fakeOverrides{set: node.set},
 		Cluster:   func(string, string) (ClusterStatus, error) { return ClusterStatus{}, nil },
 		Metrics:   http.NotFoundHandler(),
 		OpenAdmin: true,
@@ -24,6 +26,8 @@ func TestUnknownPathsAndMethods(t *testing.T) {
 		{"PUT", "/v1/check/batch", "POST"},
 		{"POST", "/v1/keys/api/a", "DELETE, GET, HEAD"},
 		{"OPTIONS", "/v1/keys/api/a", "DELETE, GET, HEAD"},
+		{"POST", "/v1/overrides", "GET, HEAD"},
+		{"POST", "/v1/overrides/api/a", "DELETE, GET, HEAD, PUT"},
 		{"POST", "/v1/policies", "GET, HEAD"},
 		{"DELETE", "/v1/cluster", "GET, HEAD"},
 		{"POST", "/livez", "GET, HEAD"},
@@ -52,16 +56,16 @@ func TestUnknownPathsAndMethods(t *testing.T) {
 func TestIndexListsWhatThereIs(t *testing.T) {
 	t.Parallel()
 	w := serve(full(t).Handler(), "GET", "/", "")
-	for _, endpoint := range []string{"POST /v1/check", "DELETE /v1/keys/{policy}/{key", "GET /v1/cluster", "GET /metrics", "GET /readyz"} {
+	for _, endpoint := range []string{"POST /v1/check", "DELETE /v1/keys/{policy}/{key", "GET /v1/cluster", "PUT /v1/overrides/{policy}/{key", "GET /metrics", "GET /readyz"} {
 		if !strings.Contains(w.Body.String(), endpoint) {
 			t.Errorf("no %s in %s", endpoint, w.Body)
 		}
 	}
 	bare := New(Options{Node: newFake(t)}).Handler()
-	if text := serve(bare, "GET", "/", "").Body.String(); strings.Contains(text, "/metrics") || strings.Contains(text, "/v1/cluster") {
+	if text := serve(bare, "GET", "/", "").Body.String(); strings.Contains(text, "/metrics") || strings.Contains(text, "/v1/cluster") || strings.Contains(text, "/v1/overrides") {
 		t.Errorf("the index lists what there is not: %s", text)
 	}
-	for _, path := range []string{"/metrics", "/v1/cluster"} {
+	for _, path := range []string{"/metrics", "/v1/cluster", "/v1/overrides"} {
 		wantProblem(t, serve(bare, "GET", path, ""), 404, "", "")
 	}
 }

@@ -199,3 +199,24 @@ func (s *Set) OverrideKeys(policyName, key string) ([]string, error) {
 	}
 	return r.key.spellings(key, true), nil
 }
+
+// LookupKeys are the keys under which checks of the policy may have counted
+// whom somebody calls key: key itself, which checks give, and key as the
+// policy makes it of a request. A fingerprint is no other key's name. What
+// cannot be a key is passed over, but for key itself.
+func (s *Set) LookupKeys(policyName, key string) ([]string, error) {
+	meant, err := s.OverrideKeys(policyName, key)
+	if err != nil {
+		return nil, err
+	}
+	keys := []string{key}
+	if _, fingerprint := limiter.ParseSubject(key); fingerprint {
+		return keys, nil
+	}
+	for _, other := range meant {
+		if other != key && CheckKey(other) == nil {
+			keys = append(keys, other)
+		}
+	}
+	return keys, nil
+}

@@ -25,6 +25,8 @@ type Set struct {
 	rules    []*rules // of policies
 	byName   map[string]*rules
 	index    index
+	// attributes are the names of those that the policies look at.
+	attributes map[string]bool
 }
 
 // NewSet checks the policies and prepares them for use. Without any, the set
@@ -63,6 +65,7 @@ func NewSet(policies ...Policy) (*Set, error) {
 		return nil, err
 	}
 	s.index = newIndex(s.rules)
+	s.attributes = attributeNames(s.rules)
 	return s, nil
 }
 

@@ -197,6 +197,35 @@ func TestOverrideKeys(t *testing.T) {
 	}
 }
 
+func TestLookupKeys(t *testing.T) {
+	t.Parallel()
+	limits := []limiter.Limit{perMinute("", 1)}
+	s := mustSet(t, tiered(),
+		Policy{Name: "none", Limits: limits},
+		Policy{Name: "global", Key: []string{"global"}, Limits: limits},
+	)
+	fingerprint, long := limiter.Subject{Hi: 1, Lo: 2}.String(), strings.Repeat("k", MaxKeyBytes)
+	for _, c := range []struct {
+		policy, key string
+		want        []string
+	}{
+		{"api", "a&b", []string{"a&b", "header:x-api-key=a%26b"}},
+		{"api", "header:x-api-key=K", []string{"header:x-api-key=K"}},
+		{"api", "header:X-Api-Key=K", []string{"header:X-Api-Key=K", "header:x-api-key=K"}}, // checks may give either
+		{"api", fingerprint, []string{fingerprint}},
+		{"api", long, []string{long}}, // no request has one so long
+		{"none", "k", []string{"k"}},
+		{"global", "k", []string{"k"}},
+	} {
+		if got, err := s.LookupKeys(c.policy, c.key); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s %.40s: %.100q, want %.100q (%v)", c.policy, c.key, got, c.want, err)
+		}
+	}
+	if _, err := s.LookupKeys("apj", "k"); err == nil {
+		t.Error("no error for a policy that does not exist")
+	}
+}
+
 func TestTierAndOverrideFaults(t *testing.T) {
 	t.Parallel()
 	p := tiered()

@@ -32,7 +32,11 @@ func newCheck(sh *shell) *cobra.Command {
 		Short: "Ask whether KEY may go on, and charge it",
 		Long: `Check asks a running node whether KEY may go on under a policy, and charges it
 if so. The exit code is 0 if it may and 3 if it is denied, for use in scripts.
-With --peek nothing is charged.`,
+With --peek nothing is charged.
+
+It counts KEY as given and knows nothing of a request. Where the policy makes its
+key of one, a gateway or the middleware counts it elsewhere (for the header
+X-Api-Key as header:x-api-key=KEY), by its tier, and not at all if it is exempt.`,
 		Example: `  murmurate check user:42
   murmurate check user:42 --policy api --cost 5
   murmurate check nightly-job --policy jobs && ./nightly-job`,

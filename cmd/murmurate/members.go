@@ -35,10 +35,11 @@ itself with a star.`,
 
 // clusterStatus is the answer to GET /v1/cluster.
 type clusterStatus struct {
-	Self    string         `json:"self"`
-	Digest  string         `json:"digest"`
-	Members []memberStatus `json:"members"`
-	Owner   string         `json:"owner"` // of the key that was asked for
+	Self      string         `json:"self"`
+	Digest    string         `json:"digest"`
+	Members   []memberStatus `json:"members"`
+	Owner     string         `json:"owner"`      // of the key that was asked for
+	MadeOwner string         `json:"made_owner"` // of the key as the policy makes it, if it does
 
 	raw json.RawMessage // as the node sent it
 }

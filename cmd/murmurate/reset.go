@@ -18,8 +18,9 @@ func newReset(sh *shell) *cobra.Command {
 		Use:   "reset KEY --policy NAME",
 		Short: "Make the counters of KEY as if unused",
 		Long: `Reset makes the counters of KEY in one policy as if unused, on whichever node
-they are. It is administration: a node that listens beyond loopback asks for a
-token.`,
+they are: those of checks that give KEY, and those of requests of which the policy
+makes its key, such as header:x-api-key=KEY. It is administration: a node that
+listens beyond loopback asks for a token.`,
 		Example: "  murmurate reset user:42 --policy api --token-file admin.token",
 		Args:    arguments("KEY"),
 		RunE: action(func(cmd *cobra.Command, args []string) error {

@@ -20,7 +20,9 @@ func newRing(sh *shell) *cobra.Command {
 		Short: "Show which node counts which share of the keys",
 		Long: `Ring shows how the keys are spread over the nodes, and the digest of that
 assignment: nodes that print the same digest agree on the owner of every key.
-With --key it names the node that counts one key.`,
+With --key it names the node that counts one key. A policy with a key of its own
+counts requests under the key that it makes of them, which is another one: both
+are named then.`,
 		Example: `  murmurate ring
   murmurate ring --key user:42 --policy api`,
 		Args: arguments(),
@@ -67,9 +69,16 @@ func (r ringShares) text(w *strings.Builder) {
 type keyOwner struct{ clusterStatus }
 
 func (o keyOwner) text(w *strings.Builder) {
-	if o.Owner == "" {
+	switch {
+	case o.Owner == "":
 		fmt.Fprintln(w, "no owner is known yet")
-		return
+	case o.MadeOwner == "":
+		fmt.Fprintln(w, o.Owner)
+	default:
+		table(w, [][]string{
+			{"COUNTER", "OWNER"},
+			{"of checks that give this key", o.Owner},
+			{"of requests that the policy makes it of", o.MadeOwner},
+		})
 	}
-	fmt.Fprintln(w, o.Owner)
 }
