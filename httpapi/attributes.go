@@ -31,6 +31,9 @@ func (a *attributes) Cookie(name string) string { return a.cookies[name] }
 func (a *attributes) Query(name string) string  { return a.query[name] }
 func (a *attributes) Attr(name string) string   { return a.others[name] }
 
+// Repeats are none: each name is there once.
+func (a *attributes) Repeats(policy.KeyKind, string) []string { return nil }
+
 // attributes reads what a check says of its request.
 func (r *reader) attributes() (*attributes, error) {
 	a := &attributes{others: make(map[string]string), prefixes: defaultPrefixes}

@@ -36,11 +36,20 @@ func (o *originalRequest) Header(name string) string { return o.gateway.Header.G
 func (o *originalRequest) Cookie(name string) string { return cookieOf(o.gateway, name) }
 func (o *originalRequest) Attr(string) string        { return "" } // a gateway has no field for them
 
-func (o *originalRequest) Query(name string) string {
+func (o *originalRequest) Query(name string) string { return o.parameters().Get(name) }
+
+func (o *originalRequest) parameters() url.Values {
 	if o.query == nil {
 		o.query, _ = url.ParseQuery(o.rawQuery) // what is malformed is left out, as servers do
 	}
-	return o.query.Get(name)
+	return o.query
+}
+
+func (o *originalRequest) Repeats(kind policy.KeyKind, name string) []string {
+	if kind == policy.KeyQuery {
+		return behindFirst(o.parameters()[name])
+	}
+	return repeatsIn(o.gateway, kind, name)
 }
 
 // newOriginalRequest is what the gateway's request r is about.

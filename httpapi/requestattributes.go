@@ -40,12 +40,31 @@ func (a *requestAttributes) IPKey() string {
 	return a.address.Key(a.request)
 }
 
-func (a *requestAttributes) Query(name string) string {
+func (a *requestAttributes) Query(name string) string { return a.parameters().Get(name) }
+
+func (a *requestAttributes) parameters() url.Values {
 	if a.query == nil {
 		a.query = a.request.URL.Query()
 	}
-	return a.query.Get(name)
+	return a.query
 }
+
+func (a *requestAttributes) Repeats(kind policy.KeyKind, name string) []string {
+	if kind == policy.KeyQuery {
+		return behindFirst(a.parameters()[name])
+	}
+	return repeatsIn(a.request, kind, name)
+}
+
+// repeatsIn are the values of a header field or cookie of r behind the first.
+func repeatsIn(r *http.Request, kind policy.KeyKind, name string) []string {
+	if kind == policy.KeyCookie {
+		return behindFirst(cookiesOf(r, name))
+	}
+	return behindFirst(r.Header[name])
+}
+
+func behindFirst(values []string) []string { return values[min(1, len(values)):] }
 
 func (a *requestAttributes) Attr(name string) string {
 	if a.attr == nil {

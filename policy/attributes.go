@@ -29,6 +29,10 @@ type Attributes interface {
 	// Query is the first value, decoded, of the query's parameter of the
 	// given name.
 	Query(name string) string
+	// Repeats are the other values, in their order, of a header field
+	// (KeyHeader), cookie (KeyCookie) or parameter (KeyQuery) that is there
+	// several times. Usually there are none.
+	Repeats(kind KeyKind, name string) []string
 	// Attr is what the caller says of the request besides, by name.
 	Attr(name string) string
 }
@@ -37,6 +41,7 @@ type Attributes interface {
 type view struct {
 	Attributes
 	method, host, path string
+	whole              string // the path with the parameters of its segments; empty: it is the same
 	addr               netip.Addr
 	captures           captures // of the path pattern that matched last
 }
@@ -47,11 +52,13 @@ func see(a Attributes) view {
 	if a == nil {
 		a = nothing{}
 	}
+	path, whole := readings(a.Path())
 	return view{
 		Attributes: a,
 		method:     a.Method(),
 		host:       normalHost(a.Host()),
-		path:       NormalPath(a.Path()),
+		path:       path,
+		whole:      whole,
 		addr:       a.Addr().Unmap().WithZone(""),
 	}
 }
@@ -81,5 +88,33 @@ func (v *view) value(s *source) string {
 		return v.captures[s.capture]
 	default: // global has no value
 	}
-	return strings.Trim(value, " \t") // HTTP/1 has done so with fields, HTTP/2 may not have
+	return trim(value)
 }
+
+// repeats are the values that the request has at s besides v.value(s).
+func (v *view) repeats(s *source) []string {
+	switch s.kind {
+	case KeyHeader:
+		return v.Repeats(s.kind, s.lookup)
+	case KeyCookie, KeyQuery:
+		return v.Repeats(s.kind, s.name)
+	default: // can be there once
+		return nil
+	}
+}
+
+// only is the value that the request has at s. Of several that differ it is
+// none: nobody knows by which of them the server goes.
+func (v *view) only(s *source) string {
+	value := v.value(s)
+	for _, other := range v.repeats(s) {
+		if trim(other) != value {
+			return ""
+		}
+	}
+	return value
+}
+
+// trim takes the space around a value away: HTTP/1 has done so with fields,
+// HTTP/2 may not have.
+func trim(value string) string { return strings.Trim(value, " \t") }

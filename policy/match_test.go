@@ -51,6 +51,13 @@ func TestMatch(t *testing.T) {
 		{"query of another value", Match{Query: []Field{{"q", "a"}}}, request{query: fields{"q": "b"}}, "query: q has another value"},
 		{"no query", Match{Query: []Field{{"q", ""}}}, request{query: fields{"Q": "a"}}, "query: there is no q"},
 
+		{"the second value", Match{Query: []Field{{"q", "b"}}}, request{query: fields{"q": "a"}, repeats: several{"q": {" b ", "c"}}}, ""},
+		{"the last value", Match{Header: []Field{{"x-beta", "c"}}}, request{header: fields{"X-Beta": ""}, repeats: several{"X-Beta": {"b", "c"}}}, ""},
+		{"none of the values", Match{Query: []Field{{"q", "d"}}}, request{query: fields{"q": "a"}, repeats: several{"q": {"b", "c"}}}, "query: q has another value"},
+		{"a value behind none", Match{Query: []Field{{"q", ""}}}, request{query: fields{"q": ""}, repeats: several{"q": {"b"}}}, ""},
+		{"several times no value", Match{Query: []Field{{"q", ""}}}, request{query: fields{"q": ""}, repeats: several{"q": {""}}}, "query: there is no q"},
+		{"two values for two conditions", Match{Query: []Field{{"q", "a"}, {"q", "b"}}}, request{query: fields{"q": "b"}, repeats: several{"q": {"a"}}}, ""},
+
 		{"attribute", Match{Attribute: []Field{{"plan", "pro"}}}, request{attrs: fields{"plan": "pro"}}, ""},
 		{"attribute of another value", Match{Attribute: []Field{{"plan", "pro"}}}, request{attrs: fields{"plan": "free"}}, "attribute: plan has another value"},
 		{"no attribute", Match{Attribute: []Field{{"plan", ""}}}, request{}, "attribute: there is no plan"},

@@ -81,3 +81,5 @@ func (nothing) Header(string) string { return "" }
 func (nothing) Cookie(string) string { return "" }
 func (nothing) Query(string) string  { return "" }
 func (nothing) Attr(string) string   { return "" }
+
+func (nothing) Repeats(KeyKind, string) []string { return nil }

@@ -124,7 +124,7 @@ func (r *rules) tier(v *view) (plan int, name string, unknown bool) {
 	if r.tiers == nil {
 		return 0, "", false
 	}
-	name = v.value(&r.tierBy)
+	name = v.only(&r.tierBy)
 	if plan, ok := r.tiers[name]; ok {
 		return plan, name, false
 	}

@@ -190,6 +190,35 @@ func TestOverrideKeys(t *testing.T) {
 	}
 }
 
+// An override is found by a key that is too long to be kept, and by its prefix.
+func TestOverridesOfLongKeys(t *testing.T) {
+	t.Parallel()
+	token, session := "Bearer "+strings.Repeat("é&", 1000), strings.Repeat("s", 2000)
+	p := Policy{
+		Name: "p", Key: []string{"header:Authorization | cookie:session"}, Limits: []limiter.Limit{perMinute("", 1)},
+		Overrides: []Override{{Key: token, Blocked: true}, {Key: "cookie:session=" + session, Unlimited: true}, {KeyPrefix: "test-", Unlimited: true}},
+	}
+	s := mustSet(t, p)
+	for _, c := range []struct {
+		why                string
+		r                  request
+		blocked, unlimited bool
+	}{
+		{"the value", request{header: fields{"Authorization": token}}, true, false},
+		{"another value", request{header: fields{"Authorization": token + "x"}}, false, false},
+		{"the whole key", request{cookie: fields{"session": session}}, false, true},
+		{"the prefix", request{header: fields{"Authorization": "test-" + session}}, false, true},
+	} {
+		if got := apply(t, s, c.r, MatchOptions{}); got.Blocked != c.blocked || got.Unlimited != c.unlimited {
+			t.Errorf("%s: %+v", c.why, got)
+		}
+	}
+	p.Overrides = []Override{{KeyPrefix: strings.Repeat("p", uncutBytes), Blocked: true}}
+	if got, want := faultLines(t, p.Validate()), []string{"overrides[0].key_prefix: must be at most 948 bytes as it stands in keys: the end of long keys is not kept"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestTierAndOverrideFaults(t *testing.T) {
 	t.Parallel()
 	p := tiered()
