@@ -27,6 +27,8 @@ func (v visitor) IPKey() string        { return "203.0.113.9/32" }
 func (v visitor) Cookie(string) string { return "" }
 func (v visitor) Query(string) string  { return "" }
 
+func (v visitor) Repeats(policy.KeyKind, string) []string { return nil }
+
 func (v visitor) Header(name string) string {
 	if name == "X-User" {
 		return v.user

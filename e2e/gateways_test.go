@@ -104,10 +104,7 @@ func (g *gateway) start(t *testing.T, program, app, limiter string, change *stri
 	ours := strings.NewReplacer("127.0.0.1:8000", addr, ":8000", addr[strings.LastIndexByte(addr, ':'):],
 		"127.0.0.1:8080", app, "127.0.0.1:7380", limiter, "abns@murmurate", "abns@"+addr)
 	for _, name := range g.files {
-		text := read(name)
-		if change != nil {
-			text = change.Replace(text)
-		}
+		text := change.Replace(read(name))
 		changed := ours.Replace(text)
 		if name == "Caddyfile" {
 			changed = "{\n\tadmin off\n}\n" + changed
@@ -161,14 +158,17 @@ func through(t *testing.T, addr, method, path string, header ...string) *http.Re
 	return resp
 }
 
+// patient lets a gateway wait for its limiter as long as a busy machine needs.
+var patient = strings.NewReplacer("100ms", "20s", "50ms", "20s")
+
 // before starts the gateway, if it is installed, before a limiter with a
-// configuration and an application, and without changes to its files.
+// configuration and an application.
 func (g *gateway) before(t *testing.T, config, app string) (addr string, limiter *node) {
 	t.Helper()
 	program := find(t, g.name)
 	limiter = start(t, setup{name: g.name, args: []string{"--config", written(t, config)}})
 	limiter.await(limiter.ready, "become ready")
-	return g.start(t, program, app, limiter.http, nil), limiter
+	return g.start(t, program, app, limiter.http, patient), limiter
 }
 
 // written is a file that holds a configuration.
@@ -227,6 +227,21 @@ func TestGateways(t *testing.T) {
 	}
 }
 
+// stopped reports whether no thread of a process runs.
+func stopped(t *testing.T, pid int) bool {
+	t.Helper()
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	if err != nil || len(threads) == 0 {
+		t.Fatalf("no threads of %d: %v", pid, err)
+	}
+	for _, thread := range threads {
+		if stat, err := os.ReadFile(thread); err == nil && !strings.Contains(string(stat), ") T ") {
+			return false
+		}
+	}
+	return true
+}
+
 // While the limiter is away, requests pass with their bodies or do not, as the
 // gateway is told; and from the first one after that on they are counted.
 func TestGatewaysWithoutALimiter(t *testing.T) {
@@ -240,12 +255,13 @@ func TestGatewaysWithoutALimiter(t *testing.T) {
 				}
 			}))
 			defer app.Close()
-			addr, limiter := g.before(t, behind, app.Listener.Addr().String())
+			addr, limiter := g.before(t, behind, app.Listener.Addr().String()) // once it is back
+			hurried := g.start(t, find(t, g.name), app.Listener.Addr().String(), limiter.http, strings.NewReplacer())
 			closed := g.start(t, find(t, g.name), app.Listener.Addr().String(), limiter.http, g.closed)
 			want := func(why string, open, shut int) {
 				t.Helper()
 				for range 2 {
-					if got := through(t, addr, "POST", "/a").StatusCode; got != open {
+					if got := through(t, hurried, "POST", "/a").StatusCode; got != open {
 						t.Errorf("open, %s: status %d, want %d", why, got, open)
 					}
 					if got := through(t, closed, "POST", "/a").StatusCode; got != shut {
@@ -254,6 +270,7 @@ func TestGatewaysWithoutALimiter(t *testing.T) {
 				}
 			}
 			limiter.signal(syscall.SIGSTOP)
+			eventually(t, "the limiter to stop", func() bool { return stopped(t, limiter.cmd.Process.Pid) })
 			want("the limiter hangs", http.StatusOK, g.hung)
 			limiter.signal(syscall.SIGKILL)
 			<-limiter.done
