@@ -74,7 +74,7 @@ func TestNumbersOfThePoliciesPage(t *testing.T) {
 		fmt.Sprintf("A period is %d ms to %d days", limiter.MinPeriod.Milliseconds(), limiter.MaxPeriod/(24*time.Hour)),
 		fmt.Sprintf("a count at most 10^%d,", len(strconv.Itoa(limiter.MaxCount))-1),
 		fmt.Sprintf("at most %d,%03d.", limiter.MaxLogCount/1000, limiter.MaxLogCount%1000),
-		fmt.Sprintf("A key has at most %d,%03d bytes.", policy.MaxKeyBytes/1000, policy.MaxKeyBytes%1000),
+		fmt.Sprintf("longer than %d,%03d bytes", policy.MaxKeyBytes/1000, policy.MaxKeyBytes%1000),
 	} {
 		if !strings.Contains(string(page), bound) {
 			t.Errorf("the page does not say %q", bound)

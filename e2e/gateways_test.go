@@ -10,7 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -22,11 +24,14 @@ type gateway struct {
 	// args start it in the foreground in a folder that holds the files.
 	args func(t *testing.T, dir string) []string
 	// closed changes its files so that nobody passes while the limiter is away.
-	// Nil: that is how they are.
 	closed *strings.Replacer
-	// away is the status of its clients meanwhile.
-	away int
+	// away and hung are the statuses of its clients meanwhile: while nothing
+	// listens, and while what listens does not answer.
+	away, hung int
 }
+
+// answered are the errors of Caddy that its file does something about.
+var answered = regexp.MustCompile(`(?s)\n\n\t# No answer.*?\n\t}\n`)
 
 var gateways = []gateway{
 	{
@@ -40,20 +45,30 @@ var gateways = []gateway{
 			}
 			return []string{"-e", "stderr", "-p", dir, "-c", filepath.Join(dir, "main.conf"), "-g", "daemon off; master_process off;"}
 		},
-		closed: strings.NewReplacer("error_page 502 504 = @open;", ""), away: http.StatusServiceUnavailable,
+		closed: strings.NewReplacer("error_page 502 504 = @open;", ""),
+		away:   http.StatusServiceUnavailable, hung: http.StatusServiceUnavailable,
 	},
 	{
 		name: "caddy", files: []string{"Caddyfile"},
 		args: func(*testing.T, string) []string {
 			return []string{"run", "--config", "Caddyfile", "--adapter", "caddyfile"}
 		},
-		away: http.StatusBadGateway,
+		closed: strings.NewReplacer(answered.FindString(read("Caddyfile")), "\n"),
+		away:   http.StatusBadGateway, hung: http.StatusGatewayTimeout,
 	},
 	{
 		name: "haproxy", files: []string{"haproxy.cfg", "murmurate.lua"},
 		args:   func(*testing.T, string) []string { return []string{"-db", "-f", "haproxy.cfg"} },
-		closed: strings.NewReplacer("local open = true", "local open = false"), away: http.StatusServiceUnavailable,
+		closed: strings.NewReplacer("local open = true", "local open = false"),
+		away:   http.StatusServiceUnavailable, hung: http.StatusServiceUnavailable,
 	},
+}
+
+// read is a file of a gateway as the page shows it. One that is not there is
+// noticed where it is needed.
+func read(name string) string {
+	text, _ := os.ReadFile(filepath.Join("../docs/gateways", name))
+	return string(text)
 }
 
 // behind is three requests an hour for each client.
@@ -86,16 +101,11 @@ func find(t *testing.T, name string) string {
 func (g *gateway) start(t *testing.T, program, app, limiter string, change *strings.Replacer) string {
 	t.Helper()
 	dir, addr := t.TempDir(), freeAddr(t)
-	ours := strings.NewReplacer("127.0.0.1:8000", addr, "127.0.0.1:8080", app, "127.0.0.1:7380", limiter, "abns@murmurate", "abns@"+addr)
+	ours := strings.NewReplacer("127.0.0.1:8000", addr, ":8000", addr[strings.LastIndexByte(addr, ':'):],
+		"127.0.0.1:8080", app, "127.0.0.1:7380", limiter, "abns@murmurate", "abns@"+addr)
 	for _, name := range g.files {
-		text, err := os.ReadFile(filepath.Join("../docs/gateways", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		changed := ours.Replace(string(text))
-		if change != nil {
-			changed = change.Replace(changed)
-		}
+		text := change.Replace(read(name))
+		changed := ours.Replace(text)
 		if name == "Caddyfile" {
 			changed = "{\n\tadmin off\n}\n" + changed
 		}
@@ -148,35 +158,42 @@ func through(t *testing.T, addr, method, path string, header ...string) *http.Re
 	return resp
 }
 
+// patient lets a gateway wait for its limiter as long as a busy machine needs.
+var patient = strings.NewReplacer("100ms", "20s", "50ms", "20s")
+
+// before starts the gateway, if it is installed, before a limiter with a
+// configuration and an application.
+func (g *gateway) before(t *testing.T, config, app string) (addr string, limiter *node) {
+	t.Helper()
+	program := find(t, g.name)
+	limiter = start(t, setup{name: g.name, args: []string{"--config", written(t, config)}})
+	limiter.await(limiter.ready, "become ready")
+	return g.start(t, program, app, limiter.http, patient), limiter
+}
+
+// written is a file that holds a configuration.
+func written(t *testing.T, config string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "murmurate.yaml")
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // scenario 46: nginx's auth_request turned the limiter's 429 into 500.
 func TestGateways(t *testing.T) {
 	t.Parallel()
 	for _, g := range gateways {
 		t.Run(g.name, func(t *testing.T) {
 			t.Parallel()
-			if testing.Short() {
-				t.Skip("starts processes")
-			}
-			program := find(t, g.name)
 			app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == "/free" {
 					w.WriteHeader(http.StatusForbidden) // its own, which no gateway may take for a denial
 				}
 			}))
 			defer app.Close()
-			file := filepath.Join(t.TempDir(), "murmurate.yaml")
-			if err := os.WriteFile(file, []byte(behind), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			limiter := start(t, setup{name: g.name, args: []string{"--config", file}})
-			limiter.await(limiter.ready, "become ready")
-			at := app.Listener.Addr().String()
-			addr := g.start(t, program, at, limiter.http, nil)
-			closed := addr
-			if g.closed != nil {
-				closed = g.start(t, program, at, limiter.http, g.closed)
-			}
-
+			addr, _ := g.before(t, behind, app.Listener.Addr().String())
 			forged := []string{
 				"X-Forwarded-For", "203.0.113.9", "X-Forwarded-Uri", "/free", "X-Original-Uri", "/free", "X-Original-Url", "http://other/free",
 				"X-Forwarded-Method", "BREW", "X-Original-Method", "BREW", "X-Forwarded-Host", "other",
@@ -206,16 +223,62 @@ func TestGateways(t *testing.T) {
 					t.Errorf("request %d: status %d, RateLimit %q, Retry-After %q, want %d with %q", i+1, resp.StatusCode, limit, retry, step.status, step.left)
 				}
 			}
+		})
+	}
+}
 
-			_ = limiter.cmd.Process.Kill()
-			<-limiter.done
-			if g.closed != nil {
-				if got := through(t, addr, "GET", "/a").StatusCode; got != http.StatusOK {
-					t.Errorf("open, without a limiter: status %d", got)
+// stopped reports whether no thread of a process runs.
+func stopped(t *testing.T, pid int) bool {
+	t.Helper()
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	if err != nil || len(threads) == 0 {
+		t.Fatalf("no threads of %d: %v", pid, err)
+	}
+	for _, thread := range threads {
+		if stat, err := os.ReadFile(thread); err == nil && !strings.Contains(string(stat), ") T ") {
+			return false
+		}
+	}
+	return true
+}
+
+// While the limiter is away, requests pass with their bodies or do not, as the
+// gateway is told; and from the first one after that on they are counted.
+func TestGatewaysWithoutALimiter(t *testing.T) {
+	t.Parallel()
+	for _, g := range gateways {
+		t.Run(g.name, func(t *testing.T) {
+			t.Parallel()
+			app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if body, err := io.ReadAll(r.Body); err != nil || string(body) != "a body" {
+					w.WriteHeader(http.StatusBadRequest)
+				}
+			}))
+			defer app.Close()
+			addr, limiter := g.before(t, behind, app.Listener.Addr().String()) // once it is back
+			hurried := g.start(t, find(t, g.name), app.Listener.Addr().String(), limiter.http, strings.NewReplacer())
+			closed := g.start(t, find(t, g.name), app.Listener.Addr().String(), limiter.http, g.closed)
+			want := func(why string, open, shut int) {
+				t.Helper()
+				for range 2 {
+					if got := through(t, hurried, "POST", "/a").StatusCode; got != open {
+						t.Errorf("open, %s: status %d, want %d", why, got, open)
+					}
+					if got := through(t, closed, "POST", "/a").StatusCode; got != shut {
+						t.Errorf("closed, %s: status %d, want %d", why, got, shut)
+					}
 				}
 			}
-			if got := through(t, closed, "GET", "/a").StatusCode; got != g.away {
-				t.Errorf("closed, without a limiter: status %d, want %d", got, g.away)
+			limiter.signal(syscall.SIGSTOP)
+			eventually(t, "the limiter to stop", func() bool { return stopped(t, limiter.cmd.Process.Pid) })
+			want("the limiter hangs", http.StatusOK, g.hung)
+			limiter.signal(syscall.SIGKILL)
+			<-limiter.done
+			want("the limiter has ended", http.StatusOK, g.away)
+
+			start(t, setup{name: g.name, args: []string{"--config", written(t, behind), "--http", limiter.http}})
+			if resp := through(t, addr, "POST", "/a"); !strings.Contains(resp.Header.Get("RateLimit"), "r=2") {
+				t.Errorf("the first request after the limiter is back: status %d, RateLimit %q", resp.StatusCode, resp.Header.Get("RateLimit"))
 			}
 		})
 	}

@@ -55,7 +55,8 @@ type Options struct {
 	// no Tokens. For listeners on loopback.
 	OpenAdmin bool
 	// Logger receives a line for each act of administration, without the
-	// key. Nil: nothing is logged.
+	// key, and now and then one about gateways whose word on their clients'
+	// addresses does not count. Nil: nothing is logged.
 	Logger *slog.Logger
 }
 
@@ -71,6 +72,8 @@ type API struct {
 	fields    *fieldWriter
 	guard     guard
 	log       *slog.Logger
+	// unheeded hears of gateways whose word does not count.
+	unheeded *unheeded
 }
 
 // New returns the API of a node. It begins nothing; see [API.Handler].
@@ -96,5 +99,6 @@ func New(o Options) *API {
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
+	a.unheeded = &unheeded{client: a.client, log: a.log}
 	return a
 }

@@ -32,6 +32,7 @@ type ClientAddress struct {
 	header   forwardingHeader
 	prefixes prefixBits
 	unknown  atomic.Uint64
+	unheeded atomic.Uint64
 }
 
 // Of returns the address of the client, without zone and never IPv4 mapped
@@ -79,6 +80,11 @@ func (p prefixBits) key(addr netip.Addr) string {
 // Unknown returns how many times Key was "unknown", for a metric. It only
 // grows.
 func (c *ClientAddress) Unknown() uint64 { return c.unknown.Load() }
+
+// Unheeded returns how many requests of gateways named a client's address that
+// did not count, for a metric: the gateway is not trusted, or names it in another
+// field than the one that is looked at. It only grows.
+func (c *ClientAddress) Unheeded() uint64 { return c.unheeded.Load() }
 
 func (c *ClientAddress) trusts(addr netip.Addr) bool {
 	for _, p := range c.trusted {

@@ -78,16 +78,6 @@ func denialOf(d *policy.Decision, limits []limitFields) *problem {
 	return p
 }
 
-// badKey is the answer to a key that cannot be counted. It does not repeat
-// the key.
-func badKey(err error) *problem {
-	detail := err.Error()
-	if input, ok := errors.AsType[*policy.InputError](err); ok {
-		detail = input.Detail
-	}
-	return newProblem(http.StatusBadRequest, "the key of this request (what tells it apart, with where that was found) "+detail)
-}
-
 // misuseOf says what to change after the node found a check to be wrong,
 // which a request cannot mend. It does not repeat what the request held.
 func misuseOf(err error) string {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -74,6 +75,29 @@ func (l *limitFields) until() (seconds int64, ok bool) {
 		seconds = min(seconds, max(1, ceil(l.retryAfter, time.Second)))
 	}
 	return seconds, true
+}
+
+// maxShown is how many limits the fields tell of at most. Proxies and clients
+// bound the header of an answer, by 4 or 8 KiB often, and what they then do is
+// not to deny: 16 limits with the longest names and numbers make less than 7.
+const maxShown = 16
+
+// shown are those of limits that are closest to denying, in the same order.
+func shown(limits []limitFields) []limitFields {
+	if len(limits) <= maxShown {
+		return limits
+	}
+	ranked := slices.Clone(limits)
+	slices.SortStableFunc(ranked, func(a, b limitFields) int {
+		switch {
+		case a.closer(&b):
+			return -1
+		case b.closer(&a):
+			return 1
+		}
+		return 0
+	})
+	return slices.DeleteFunc(slices.Clone(limits), func(l limitFields) bool { return !slices.Contains(ranked[:maxShown], l) })
 }
 
 // closest is the limit that is closest to denying: as for the numbers at the

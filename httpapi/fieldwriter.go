@@ -59,9 +59,11 @@ func (f *fieldWriter) write(h http.Header, d *policy.Decision, denies bool) {
 // writeLimits sets the fields of the dialects that are on. Limits that nobody
 // counted (the failure mode admitted or denied) appear in RateLimit-Policy
 // only: they are in force, but what remains of them is not known. Those that
-// a share stood in for appear with the share's numbers.
+// a share stood in for appear with the share's numbers. Of more than maxShown
+// limits, the fields tell of those that are closest to denying.
 func (f *fieldWriter) writeLimits(h http.Header, policyName string, limits []limitFields) {
 	if f.ietf {
+		limits := shown(limits)
 		set(h, "Ratelimit-Policy", f.policy.of(policyName, limits))
 		set(h, "Ratelimit", f.state.of(limits))
 	}

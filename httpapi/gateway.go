@@ -25,7 +25,7 @@ const (
 	gatewayStatus = "X-Ratelimit-Status"
 	// degraded is its value for what was admitted without the counters.
 	degraded = "degraded"
-	// denyStatus is the parameter that gives denials another status.
+	// denyStatus is the parameter that gives denials another status, 403.
 	denyStatus = "deny_status"
 )
 
@@ -49,12 +49,13 @@ func (a *API) gatewayFirst(next http.Handler) http.Handler {
 func (a *API) gateway(w http.ResponseWriter, r *http.Request) { answerFirst(w, r, a.decideForGateway) }
 
 func (a *API) decideForGateway(w http.ResponseWriter, r *http.Request) {
-	disguised, err := wantsDisguise(r.URL)
+	original := newOriginalRequest(r, a.client)
+	disguised, err := wantsDisguise(r.URL, original.rawQuery)
 	if err != nil {
 		refuse(w, r, problemOf(err))
 		return
 	}
-	original := newOriginalRequest(r, a.client)
+	a.unheeded.note(r)
 	ctx, cancel := context.WithTimeout(r.Context(), gatewayBound)
 	defer cancel()
 	d, err := a.node.Check(ctx, policy.Request{
@@ -69,19 +70,21 @@ func (a *API) decideForGateway(w http.ResponseWriter, r *http.Request) {
 }
 
 // wantsDisguise reports whether denials shall have status 403, because the
-// gateway passes on no other (auth_request of nginx). In the prefix form the
-// query is the client's, who has no say in this.
-func wantsDisguise(u *url.URL) (bool, error) {
-	if u.RawQuery == "" || u.EscapedPath() != gatewayPath {
+// gateway passes on no other (auth_request of nginx). The client has no say in
+// this: in the prefix form the query is the client's, and so it is where the
+// gateway sends the query that it got along with the target that it got.
+func wantsDisguise(u *url.URL, clients string) (bool, error) {
+	const wanted = denyStatus + "=403"
+	switch {
+	case u.RawQuery == "" || u.EscapedPath() != gatewayPath:
 		return false, nil
-	}
-	switch values, given := u.Query()[denyStatus]; {
-	case !given:
-		return false, nil
-	case len(values) == 1 && values[0] == strconv.Itoa(http.StatusForbidden):
+	case u.RawQuery == wanted: // that a client can say so too changes no decision
 		return true, nil
+	case u.RawQuery == clients:
+		return false, nil
 	}
-	return false, &policy.InputError{Field: denyStatus, Detail: "must be 403, once, or left out"}
+	return false, &policy.InputError{Field: denyStatus, Detail: "must be 403, once, or left out, and there are no other parameters; " +
+		"those of the client's request belong into X-Forwarded-Uri"}
 }
 
 // answerGateway answers as the gateway is to answer its client. What could not

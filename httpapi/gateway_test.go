@@ -95,25 +95,73 @@ func TestGatewayAnswers(t *testing.T) {
 
 func TestGatewayRefuses(t *testing.T) {
 	t.Parallel()
-	keyed := policy.Policy{Name: "api", Key: []string{"header:X-Api-Key", "path"}, Limits: bucket("", 5)}
-	long := strings.Repeat("k", policy.MaxKeyBytes+1)
+	for _, c := range []struct{ why, query, clients string }{
+		{"other status", "deny_status=200", ""},
+		{"no status", "deny_status=", ""},
+		{"two", "deny_status=403&deny_status=403", ""},
+		{"misspelt", "deny_staus=403", ""},
+		{"another beside it", "deny_status=403&status=1", ""},
+		{"not the client's", "deny_status=200", "deny_status=201"},
+	} {
+		n := newFake(t)
+		w := serve(New(Options{Node: n}).Handler(), "POST", "/gateway?"+c.query, "", "X-Forwarded-Uri", "/a?"+c.clients)
+		wantProblem(t, w, http.StatusBadRequest, "deny_status", "must be 403")
+		if len(n.asked) != 0 || w.Header().Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: asked %d, header %v", c.why, len(n.asked), w.Header())
+		}
+	}
+}
+
+// Some gateways send their client's query along. It changes nothing.
+func TestGatewayIgnoresTheClientsQuery(t *testing.T) {
+	t.Parallel()
+	api := policy.Policy{Name: "api", Limits: bucket("", 5)}
 	for _, c := range []struct {
-		why, target string
-		header      []string
-		field       string
+		query  string
+		status int
 	}{
-		{"long key", "/gateway", []string{"X-Api-Key", long}, "key"},
-		{"long key for nginx", "/gateway?deny_status=403", []string{"X-Api-Key", long}, "key"},
-		{"long path", "/gateway", []string{"X-Forwarded-Uri", "/" + long}, "key"},
-		{"other status", "/gateway?deny_status=200", nil, "deny_status"},
-		{"no status", "/gateway?deny_status=", nil, "deny_status"},
-		{"two", "/gateway?deny_status=403&deny_status=403", nil, "deny_status"},
+		{"q=1", 429}, {"deny_status=200", 429}, {"deny_status=403&q", 429}, {"deny_status=4%303", 429}, {"a=;&%zz", 429},
+		{"deny_status=403", 403}, // as nginx says itself
+	} {
+		for _, field := range []string{"X-Forwarded-Uri", "X-Original-Uri", "X-Original-Url"} {
+			if w := serve(New(Options{Node: denied(t, api)}).Handler(), "GET", "/gateway?"+c.query, "", field, "/search?"+c.query); w.Code != c.status {
+				t.Errorf("%s with %s: status %d, want %d", c.query, field, w.Code, c.status)
+			}
+		}
+	}
+}
+
+// No client is cut off for what its key would be made of, and what it has several
+// times makes none.
+func TestGatewayCountsWhatever(t *testing.T) {
+	t.Parallel()
+	keyed := policy.Policy{Name: "api", Key: []string{"header:X-Api-Key | cookie:c | query:q | ip", "path"}, Limits: bucket("", 5)}
+	long := strings.Repeat("k", policy.MaxKeyBytes)
+	for _, c := range []struct {
+		why    string
+		header http.Header
+		key    string // its beginning
+	}{
+		{"a long key", http.Header{"X-Api-Key": {long}}, "header:x-api-key=kkk"},
+		{"a long path", http.Header{"X-Forwarded-Uri": {"/" + long}}, "ip=192.0.2.1/32&path=/kkk"},
+		{"not UTF-8", http.Header{"X-Api-Key": {"\xff\xfe"}, "X-Forwarded-Uri": {"/\xff"}}, "header:x-api-key=%FF%FE&path=/%FF"},
+		{"two keys", http.Header{"X-Api-Key": {"a", "b"}}, "ip=192.0.2.1/32&path=/"},
+		{"two keys that are one", http.Header{"X-Api-Key": {"a", "a"}}, "header:x-api-key=a&path=/"},
+		{"two cookies", http.Header{"X-Api-Key": {"a", "b"}, "Cookie": {"c=1", "c=2"}}, "ip=192.0.2.1/32&path=/"},
+		{"two parameters", http.Header{"Cookie": {"c=1; c=2"}, "X-Forwarded-Uri": {"/a?q=1&q=2"}}, "ip=192.0.2.1/32&path=/a"},
+		{"one parameter", http.Header{"Cookie": {"c=1; c=2"}, "X-Forwarded-Uri": {"/a?q=1&q=1"}}, "query:q=1&path=/a"},
 	} {
 		n := newFake(t, keyed)
-		w := serve(New(Options{Node: n}).Handler(), "POST", c.target, "", c.header...)
-		wantProblem(t, w, http.StatusBadRequest, c.field, "must be")
-		if len(n.asked) != 0 || strings.Contains(w.Body.String(), long) {
-			t.Errorf("%s: asked %d, body %q", c.why, len(n.asked), w.Body)
+		r := httptest.NewRequest(http.MethodGet, "/gateway", nil)
+		r.Header = c.header
+		w := httptest.NewRecorder()
+		New(Options{Node: n}).Handler().ServeHTTP(w, r)
+		if w.Code != http.StatusOK || len(n.asked) != 1 {
+			t.Fatalf("%s: status %d, asked %d times", c.why, w.Code, len(n.asked))
+		}
+		applied, err := n.set.Apply(nil, &n.asked[0], policy.MatchOptions{})
+		if err != nil || len(applied) != 1 || !strings.HasPrefix(applied[0].Key, c.key) {
+			t.Errorf("%s: %+v, %v, want %s", c.why, applied, err, c.key)
 		}
 	}
 }

@@ -44,10 +44,8 @@ type Checker interface {
 // With several policies a request is charged by all or by none.
 //
 // Where middlewares are nested, the fields tell of the limits of all of
-// them, once. A key that cannot be counted (longer than policy.MaxKeyBytes,
-// or not UTF-8) is answered with 400. A middleware that is put together
-// wrongly, such as for a policy that does not exist, answers every request
-// with 500 and says what to change.
+// them, once. A middleware that is put together wrongly, such as for a policy
+// that does not exist, answers every request with 500 and says what to change.
 func Middleware(node Checker, key Key, opts ...Option) func(http.Handler) http.Handler {
 	g := newGate(node, key, opts)
 	return func(next http.Handler) http.Handler {
@@ -128,9 +126,6 @@ func (g *gate) serve(w http.ResponseWriter, r *http.Request, next http.Handler) 
 	}
 	d, err := g.decide(r.Context(), check)
 	switch input, ok := errors.AsType[*policy.InputError](err); {
-	case ok && input.Field == "key":
-		refuse(w, r, badKey(err))
-		return
 	case ok && strings.HasPrefix(input.Field, "attributes."):
 		refuse(w, r, newProblem(http.StatusBadRequest, "what this request says of itself cannot be used: "+input.Field))
 		return

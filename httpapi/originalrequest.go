@@ -49,7 +49,7 @@ func (o *originalRequest) Repeats(kind policy.KeyKind, name string) []string {
 	if kind == policy.KeyQuery {
 		return behindFirst(o.parameters()[name])
 	}
-	return behindFirst(o.gateway.Header[name])
+	return repeatsIn(o.gateway, kind, name)
 }
 
 // newOriginalRequest is what the gateway's request r is about.

@@ -32,7 +32,7 @@ func TestUnknownParameters(t *testing.T) {
 	if node := a.node.(*fakeNode); len(node.asked)+len(node.resets) != 0 {
 		t.Errorf("asked %v, reset %q", node.asked, node.resets)
 	}
-	for _, path := range []string{"/?x", "/livez?x=1", "/readyz?verbos", "/openapi.json?x", "/gateway?x=1", "/gateway/?explan=1"} { // asked by other programs
+	for _, path := range []string{"/?x", "/livez?x=1", "/readyz?verbos", "/openapi.json?x", "/gateway/?explan=1"} { // asked by other programs
 		if w := serve(a.Handler(), "GET", path, ""); w.Code != http.StatusOK {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}

@@ -53,7 +53,15 @@ func (a *requestAttributes) Repeats(kind policy.KeyKind, name string) []string {
 	if kind == policy.KeyQuery {
 		return behindFirst(a.parameters()[name])
 	}
-	return behindFirst(a.request.Header[name])
+	return repeatsIn(a.request, kind, name)
+}
+
+// repeatsIn are the values of a header field or cookie of r behind the first.
+func repeatsIn(r *http.Request, kind policy.KeyKind, name string) []string {
+	if kind == policy.KeyCookie {
+		return behindFirst(cookiesOf(r, name))
+	}
+	return behindFirst(r.Header[name])
 }
 
 func behindFirst(values []string) []string { return values[min(1, len(values)):] }

@@ -40,8 +40,9 @@ func (k *Key) of(r *http.Request) string {
 	return policy.JoinKey(k.parts(room[:0], r)...)
 }
 
-// ByHeader tells requests apart by the first header field of the given name,
-// whose case makes no difference.
+// ByHeader tells requests apart by the header field of the given name, whose
+// case makes no difference. A request that has it several times, with different
+// values, lacks it: nobody knows by which of them the application goes.
 func ByHeader(name string) Key {
 	switch {
 	case !isToken(name):
@@ -51,17 +52,33 @@ func ByHeader(name string) Key {
 	}
 	canonical := http.CanonicalHeaderKey(name)
 	return one(policy.KeyHeader, strings.ToLower(name), func(r *http.Request) string {
-		return strings.Trim(r.Header.Get(canonical), " \t") // HTTP/1 has done so, HTTP/2 may not have
+		return only(r.Header[canonical])
 	})
 }
 
-// ByCookie tells requests apart by the first cookie of the given name, whose
-// case matters.
+// ByCookie tells requests apart by the cookie of the given name, whose case
+// matters. A request that has it several times, with different values, lacks
+// it.
 func ByCookie(name string) Key {
 	if !isToken(name) {
 		return faulty("ByCookie needs the name of a cookie, such as session")
 	}
-	return one(policy.KeyCookie, name, func(r *http.Request) string { return cookieOf(r, name) })
+	return one(policy.KeyCookie, name, func(r *http.Request) string { return only(cookiesOf(r, name)) })
+}
+
+// only is what all of values are, without the space around it, or empty if they
+// differ.
+func only(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	first := trimSpace(values[0]) // HTTP/1 has done so, HTTP/2 may not have
+	for _, other := range values[1:] {
+		if trimSpace(other) != first {
+			return ""
+		}
+	}
+	return first
 }
 
 // cookieOf is the value of the first cookie of the given name, or empty.
@@ -71,6 +88,15 @@ func cookieOf(r *http.Request, name string) string {
 		return ""
 	}
 	return cookie.Value
+}
+
+// cookiesOf are the values of all cookies of the given name.
+func cookiesOf(r *http.Request, name string) []string {
+	var values []string
+	for _, cookie := range r.CookiesNamed(name) {
+		values = append(values, cookie.Value)
+	}
+	return values
 }
 
 // ByPathValue tells requests apart by a wildcard of the route's pattern
@@ -123,8 +149,8 @@ func ByClientAddress(a *ClientAddress) Key {
 // ByFunc tells requests apart by what f returns, such as the user that the
 // application authenticated. Used alone, that is the key as it is: a counter
 // of "user:42" is found and reset as such. The exceptions are values that
-// begin as keys of the other kinds do (ip=, header:...), which are marked as
-// f's. In [Join] and [FirstOf] it is a part like others. f must be safe for
+// begin as keys of the other kinds do (ip=, header:...) or are no keys
+// ([policy.CheckKey]), which are marked as f's. In [Join] and [FirstOf] it is a part like others. f must be safe for
 // concurrent use.
 func ByFunc(f func(*http.Request) string) Key {
 	if f == nil {

@@ -29,6 +29,10 @@ type Options struct {
 	// WithoutAddress returns how many requests had no address of a client; it
 	// only grows. Nil: there is no such metric. It is called on each scrape.
 	WithoutAddress func() uint64
+	// Unheeded returns how many requests named a client's address that did not
+	// count; it only grows. Nil: there is no such metric. It is called on each
+	// scrape.
+	Unheeded func() uint64
 	// Reload returns how the last reload of the configuration went. Nil:
 	// there are no such metrics. It is called on each scrape.
 	Reload func() Reload
@@ -75,6 +79,13 @@ func New(o Options) *Metrics {
 			Name: "murmurate_requests_without_address_total",
 			Help: "Requests of gateways whose client has no address, such as one on a Unix socket; they share a key.",
 		}, func() float64 { return float64(o.WithoutAddress()) }))
+	}
+	if o.Unheeded != nil {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "murmurate_unheeded_client_addresses_total",
+			Help: "Requests of gateways that name a client's address which does not count: the gateway is not in http.trusted_proxies, " +
+				"or names it in another field than http.client_ip_header; its clients share a key.",
+		}, func() float64 { return float64(o.Unheeded()) }))
 	}
 	if o.Reload != nil {
 		m.registry.MustRegister(reload(o.Reload))

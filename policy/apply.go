@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/murmurate/murmurate/limiter"
@@ -47,9 +46,9 @@ type Applied struct {
 
 // Match finds every policy that applies to a request, in configured order,
 // and appends it to buf. A request without what a policy keys by shares one
-// counter with all such requests. The errors are InputErrors: o is wrong, a
-// key is too long, an attribute is no cost, or neither the policy nor the
-// check says what the key is. Nothing is appended then.
+// counter with all such requests. The errors are InputErrors: o is wrong, an
+// attribute is no cost, or neither the policy nor the check says what the key
+// is. Nothing is appended then.
 func (s *Set) Match(buf []Applied, a Attributes, o MatchOptions) ([]Applied, error) {
 	if err := o.check(); err != nil {
 		return buf, err
@@ -150,7 +149,6 @@ func (a *Applied) Uncounted() (d Decision, ok bool) {
 
 // keyOf is the key of v for this policy.
 func (r *rules) keyOf(v *view, o *MatchOptions) (string, error) {
-	name := r.plans[0].policy.Name
 	switch {
 	case o.Key != "" && !r.key.shared():
 		return o.Key, nil
@@ -158,11 +156,7 @@ func (r *rules) keyOf(v *view, o *MatchOptions) (string, error) {
 		return o.DefaultKey, nil
 	case len(r.key) == 0:
 		return "", &InputError{Field: "key", Detail: fmt.Sprintf(
-			"is required: policy %q applies and has no key of its own; give the check a key, or the policy one such as [ip]", name)}
+			"is required: policy %q applies and has no key of its own; give the check a key, or the policy one such as [ip]", r.plans[0].policy.Name)}
 	}
-	key := r.key.of(v)
-	if input, ok := errors.AsType[*InputError](CheckKey(key)); ok {
-		return "", &InputError{Field: input.Field, Detail: fmt.Sprintf("that policy %q makes of the request %s", name, input.Detail)}
-	}
-	return key, nil
+	return r.key.of(v), nil
 }

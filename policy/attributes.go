@@ -30,8 +30,8 @@ type Attributes interface {
 	// given name.
 	Query(name string) string
 	// Repeats are the other values, in their order, of a header field
-	// (KeyHeader) or parameter (KeyQuery) that is there several times. Usually
-	// there are none.
+	// (KeyHeader), cookie (KeyCookie) or parameter (KeyQuery) that is there
+	// several times. Usually there are none.
 	Repeats(kind KeyKind, name string) []string
 	// Attr is what the caller says of the request besides, by name.
 	Attr(name string) string
@@ -41,6 +41,7 @@ type Attributes interface {
 type view struct {
 	Attributes
 	method, host, path string
+	whole              string // the path with the parameters of its segments; empty: it is the same
 	addr               netip.Addr
 	captures           captures // of the path pattern that matched last
 }
@@ -51,11 +52,13 @@ func see(a Attributes) view {
 	if a == nil {
 		a = nothing{}
 	}
+	path, whole := readings(a.Path())
 	return view{
 		Attributes: a,
 		method:     a.Method(),
 		host:       normalHost(a.Host()),
-		path:       NormalPath(a.Path()),
+		path:       path,
+		whole:      whole,
 		addr:       a.Addr().Unmap().WithZone(""),
 	}
 }
@@ -66,7 +69,7 @@ func (v *view) value(s *source) string {
 	case KeyIP:
 		return v.IPKey()
 	case KeyHeader:
-		return trim(v.Header(s.lookup))
+		return s.clean(v.Header(s.lookup))
 	case KeyCookie:
 		return v.Cookie(s.name)
 	case KeyQuery:
@@ -92,13 +95,30 @@ func (v *view) repeats(s *source) []string {
 	switch s.kind {
 	case KeyHeader:
 		return v.Repeats(s.kind, s.lookup)
-	case KeyQuery:
+	case KeyCookie, KeyQuery:
 		return v.Repeats(s.kind, s.name)
 	default: // can be there once
 		return nil
 	}
 }
 
-// trim takes away the space around a header field's value, which is none of it
-// (RFC 9110, section 5.5). HTTP/1 has done so, HTTP/2 may not have.
-func trim(value string) string { return strings.Trim(value, " \t") }
+// only is the value that the request has at s. Of several that differ it is
+// none: nobody knows by which of them the server goes.
+func (v *view) only(s *source) string {
+	value := v.value(s)
+	for _, other := range v.repeats(s) {
+		if s.clean(other) != value {
+			return ""
+		}
+	}
+	return value
+}
+
+// clean is a value as it counts. The space around a header field's is none of
+// it (RFC 9110, section 5.5): HTTP/1 has taken it away, HTTP/2 may not have.
+func (s *source) clean(value string) string {
+	if s.kind == KeyHeader {
+		return strings.Trim(value, " \t")
+	}
+	return value
+}

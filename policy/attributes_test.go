@@ -59,32 +59,40 @@ type fields = map[string]string
 
 type several = map[string][]string
 
-// A key is made of the first value, and an exemption goes by all of them.
+// What is there several times, with different values, makes no key and no tier,
+// and an exemption goes by all of them.
 func TestRepeatedFields(t *testing.T) {
 	t.Parallel()
 	s := mustSet(t, Policy{
-		Name: "p", Key: []string{"query:account", "header:X-Api-Key"}, Limits: []limiter.Limit{perMinute("", 1)},
+		Name: "p", Key: []string{"query:account | cookie:c | header:X-Api-Key"}, Limits: []limiter.Limit{perMinute("", 1)},
 		Tiers:  Tiers{By: "header:X-Plan", Sets: []TierSet{{Name: "pro", Limits: []limiter.Limit{perMinute("", 5)}}}},
 		Exempt: []Exemption{{Match: Match{Query: []Field{{"probe", "1"}}, Header: []Field{{"X-Internal", ""}}}}},
 	})
+	all := request{query: fields{"account": "a"}, cookie: fields{"c": "c"}, header: fields{"X-Api-Key": "k", "X-Plan": "pro"}}
+	probe := request{query: fields{"probe": "1"}, header: fields{"X-Internal": "a"}}
 	for _, c := range []struct {
-		why    string
-		r      request
-		key    string
-		tier   string
-		exempt bool
+		why     string
+		r       request
+		repeats several
+		key     string
+		tier    string
+		exempt  bool
 	}{
-		{"the first value", request{query: fields{"account": "a"}, header: fields{"X-Api-Key": "k", "X-Plan": "free"},
-			repeats: several{"account": {"b"}, "X-Api-Key": {"l"}, "X-Plan": {"pro"}}}, "query:account=a&header:x-api-key=k", "", false},
-		{"a first value that is empty", request{query: fields{"account": ""}, repeats: several{"account": {"b"}}}, "query:account&header:x-api-key", "", false},
-		{"all are exempt", request{query: fields{"probe": "1"}, header: fields{"X-Internal": "a"}, repeats: several{"probe": {"1"}, "X-Internal": {"b"}}}, "", "", true},
-		{"the second is not", request{query: fields{"probe": "1"}, header: fields{"X-Internal": "a"}, repeats: several{"probe": {"2"}}},
-			"query:account&header:x-api-key", "", false},
-		{"the first is not", request{query: fields{"probe": "2"}, header: fields{"X-Internal": "a"}, repeats: several{"probe": {"1"}}},
-			"query:account&header:x-api-key", "", false},
-		{"the second is empty", request{query: fields{"probe": "1"}, header: fields{"X-Internal": "a"}, repeats: several{"X-Internal": {""}}},
-			"query:account&header:x-api-key", "", false},
+		{"once", all, nil, "query:account=a", "pro", false},
+		{"the same again", all, several{"account": {"a", "a"}, "X-Plan": {"pro\t"}}, "query:account=a", "pro", false},
+		{"another parameter", all, several{"account": {"b"}}, "cookie:c=c", "pro", false},
+		{"no value before another", request{query: fields{"account": ""}}, several{"account": {"b"}}, "header:x-api-key", "", false},
+		{"no value behind another", request{query: fields{"account": "b"}}, several{"account": {""}}, "header:x-api-key", "", false},
+		{"and another cookie", all, several{"account": {"a", "b"}, "c": {"d"}}, "header:x-api-key=k", "pro", false},
+		{"and another header", all, several{"account": {"b"}, "c": {"d"}, "X-Api-Key": {"l"}}, "header:x-api-key", "pro", false},
+		{"another tier", all, several{"X-Plan": {"free"}}, "query:account=a", "", false},
+
+		{"all are exempt", probe, several{"probe": {"1"}, "X-Internal": {"b"}}, "", "", true},
+		{"the second is not", probe, several{"probe": {"2"}}, "header:x-api-key", "", false},
+		{"the second is empty", probe, several{"X-Internal": {""}}, "header:x-api-key", "", false},
+		{"the first is not", request{query: fields{"probe": "2"}, header: probe.header}, several{"probe": {"1"}}, "header:x-api-key", "", false},
 	} {
+		c.r.repeats = c.repeats
 		if got := apply(t, s, c.r, MatchOptions{}); got.Key != c.key || got.Tier != c.tier || got.Exempt != c.exempt {
 			t.Errorf("%s: key %q, tier %q, exempt %t", c.why, got.Key, got.Tier, got.Exempt)
 		}

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"reflect"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Exemption selects requests that a policy never charges: all of it must
@@ -13,11 +15,12 @@ type Exemption struct {
 	// CIDR is a network, such as 10.0.0.0/8, that the client's address is in.
 	// Empty: any.
 	CIDR string `json:"cidr,omitempty" yaml:"cidr,omitempty"`
-	// Match is as a policy's. A wildcard of its Path stands for no segment
-	// with an encoded slash or a backslash: to servers that take those for
-	// slashes, /static/..%2Flogin is /login. Of several values of one header
-	// or parameter, all must be as written: nobody knows which of them a server
-	// goes by.
+	// Match is as a policy's, but holds only where no server could read the
+	// request otherwise. Of several values of one header or parameter, all must
+	// be as written, and a path with parameters must fit with and without them.
+	// Wildcards of Path fit no path with an encoded /, %, ? or #, a backslash, a
+	// control character, what is not UTF-8, or a segment that begins with two
+	// dots: to some servers /static/..%2Flogin is /login.
 	Match `yaml:",inline"`
 }
 
@@ -62,13 +65,16 @@ func (e *exemption) holds(v *view) bool {
 	if e.network.IsValid() && !e.network.Contains(v.addr) {
 		return false
 	}
-	if e.matcher.path != nil && !e.matcher.path.literal() && ambiguous(v.path) {
+	if e.matcher.path != nil && !e.matcher.path.literal() && (ambiguous(v.path) || ambiguous(v.whole)) {
 		return false
 	}
 	return e.matcher.fails(v) == ""
 }
 
-// ambiguous reports whether servers differ in where the segments of path end.
+// ambiguous reports whether servers may differ in what the segments of path
+// are, which is in normal form.
 func ambiguous(path string) bool {
-	return strings.Contains(path, "%2F") || strings.Contains(path, `\`)
+	return strings.Contains(path, "/..") || !utf8.ValidString(path) || strings.ContainsFunc(path, func(c rune) bool {
+		return c == '%' || c == '\\' || unicode.IsControl(c)
+	})
 }

@@ -141,27 +141,47 @@ func (x *index) addFields(all []*rules) {
 // each calls f with every policy that v may match, in their order, until it
 // returns false.
 func (x *index) each(v *view, f func(policy int) bool) {
-	var room [2 + indexedSegments + indexedFields]bitset
+	var room [2 + indexedFields]bitset
 	sets := append(room[:0], x.method.of(v.method), x.host.of(v.host))
-	for i, rest := 0, v.path; i < len(x.segments); i++ {
-		var segment string
-		segment, rest = nextSegment(rest)
-		sets = append(sets, x.segments[i].of(segment))
-	}
 	for i := range x.fields {
 		if s := &x.fields[i].source; len(v.repeats(s)) == 0 { // of several values any may be wanted
 			sets = append(sets, x.fields[i].of(v.value(s)))
 		}
 	}
+	normal := x.ofPath(v.path)
+	var whole [indexedSegments]bitset
+	if v.whole != "" {
+		whole = x.ofPath(v.whole)
+	}
 	for word := range sets[0] {
-		left := ^uint64(0)
-		for _, set := range sets {
-			left &= set[word]
+		left := common(normal[:], word)
+		if v.whole != "" { // either may be wanted
+			left |= common(whole[:], word)
 		}
+		left &= common(sets, word)
 		for ; left != 0; left &= left - 1 {
 			if !f(word*64 + bits.TrailingZeros64(left)) {
 				return
 			}
 		}
 	}
+}
+
+// ofPath is the sets of the first segments of path.
+func (x *index) ofPath(path string) (sets [indexedSegments]bitset) {
+	for i := range sets {
+		var segment string
+		segment, path = nextSegment(path)
+		sets[i] = x.segments[i].of(segment)
+	}
+	return sets
+}
+
+// common is one word of what all of sets hold.
+func common(sets []bitset, word int) uint64 {
+	all := ^uint64(0)
+	for _, set := range sets {
+		all &= set[word]
+	}
+	return all
 }

@@ -37,7 +37,7 @@ func TestIndexAgreesWithTryingAll(t *testing.T) {
 		r := request{
 			method:  rapid.SampledFrom([]string{"", "GET", "POST", "PUT", "HEAD"}).Draw(t, "method"),
 			host:    rapid.SampledFrom([]string{"", "A.example.com:80", "b.example.com", "c.example.com", "d"}).Draw(t, "host"),
-			path:    rapid.SampledFrom([]string{"", "/", "/a", "/%61/", "/a/b", "/b", "/b/c", "/c/b", "/c/b/a/b/c"}).Draw(t, "path"),
+			path:    rapid.SampledFrom([]string{"", "/", "/a", "/%61/", "/a/b", "/b", "/b/c", "/c/b", "/c/b/a/b/c", "/a;x", "/a/..;/b", "/c/;x/%61%3B/b"}).Draw(t, "path"),
 			header:  fields{"X-A": rapid.SampledFrom([]string{"", "1", "2", "3"}).Draw(t, "a"), "X-B": "1"},
 			repeats: several{"X-A": rapid.SliceOfN(rapid.SampledFrom([]string{"1", "2", "3"}), 0, 2).Draw(t, "more")},
 		}

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -49,9 +51,11 @@ type KeyPart struct {
 //
 // Different parts never give the same key: '&' and '%' in names and values,
 // and '=' in names, are written as %XX, as are control characters and bytes
-// that are not UTF-8. The key is therefore always valid UTF-8. It can be
-// longer than MaxKeyBytes. A part without value is written without '=', which
-// no value can bring about.
+// that are not UTF-8. A part without value is written without '=', which no
+// value can bring about. Of what would be longer than MaxKeyBytes, such as with
+// a large token, the end is replaced by "%sha256=" and the SHA-256 of all of it
+// in hexadecimal; no value can bring that about either, since after a '%' come
+// the two digits of a byte. So a key can always be counted.
 func JoinKey(parts ...KeyPart) string {
 	var b strings.Builder
 	size := 0
@@ -73,15 +77,35 @@ func JoinKey(parts ...KeyPart) string {
 			escape(&b, p.Value, '&')
 		}
 	}
-	return b.String()
+	return bounded(b.String())
+}
+
+const (
+	hashMark = "%sha256="
+	// uncutBytes is how much of the beginning a key keeps at least that is
+	// too long, so that it can be told by its prefix.
+	uncutBytes = MaxKeyBytes - len(hashMark) - 2*sha256.Size - utf8.UTFMax
+)
+
+// bounded is a joined key in the length that is counted.
+func bounded(key string) string {
+	if len(key) <= MaxKeyBytes {
+		return key
+	}
+	end := uncutBytes + utf8.UTFMax
+	for !utf8.RuneStart(key[end]) {
+		end--
+	}
+	hash := sha256.Sum256([]byte(key))
+	return key[:end] + hashMark + hex.EncodeToString(hash[:])
 }
 
 // PlainKey makes a key of a value that the operator's own code made: the
 // value as it is, so that the key can be looked up by it. Only a value that
-// JoinKey could have made, and the empty one, are joined as of KeyFunc, so
-// that nobody can name another's counter.
+// JoinKey could have made, so that nobody can name another's counter, and one
+// that is no key (CheckKey) are joined as of KeyFunc.
 func PlainKey(value string) string {
-	if value == "" || joined(value) {
+	if joined(value) || CheckKey(value) != nil {
 		return JoinKey(KeyPart{Kind: KeyFunc, Value: value})
 	}
 	return value

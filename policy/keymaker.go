@@ -42,7 +42,8 @@ func parseKey(written []string, captured []string, fault faultFunc) keyMaker {
 func (k keyMaker) shared() bool { return len(k) == 1 && k[0][0].kind == KeyGlobal }
 
 // of makes the key of v. A request that has none of an entry's sources counts
-// as lacking the last, and shares a counter with all others that do.
+// as lacking the last, and shares a counter with all others that do. What it
+// has several times, with different values, it lacks.
 func (k keyMaker) of(v *view) string {
 	var room [4]KeyPart
 	parts := room[:0]
@@ -57,7 +58,7 @@ func (k keyMaker) of(v *view) string {
 func (e keyEntry) take(v *view) (taken *source, value string) {
 	for i := range e {
 		taken = &e[i]
-		if value = v.value(taken); value != "" || taken.kind == KeyGlobal {
+		if value = v.only(taken); value != "" || taken.kind == KeyGlobal {
 			break
 		}
 	}

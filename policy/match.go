@@ -14,7 +14,8 @@ type Match struct {
 	Host string `json:"host,omitempty" yaml:"host,omitempty"`
 	// Path is a pattern of the path's normal form ([NormalPath]): segments
 	// are literal, * for any one, ** for none or more, or {name} for any one
-	// that a key can use. Empty: any.
+	// that a key can use. A path with parameters (/a;b) may also fit as it is
+	// to servers that know none. Empty: any.
 	Path string `json:"path,omitempty" yaml:"path,omitempty"`
 	// Method lists methods, in upper case. Empty: any.
 	Method []string `json:"method,omitempty" yaml:"method,omitempty"`
@@ -40,7 +41,7 @@ type matcher struct {
 	host    *hostPattern // nil: any
 	path    *pathPattern // nil: any
 	fields  []fieldMatcher
-	strict  bool // of several values of a field, all must do
+	strict  bool // of several values of a field, or readings of the path, all must do
 	// What a request is told that does not match, see fails.
 	notMethod, notHost, notPath string
 }
@@ -136,7 +137,7 @@ func (c *matcher) fails(v *view) string {
 		return c.notMethod
 	case c.host != nil && !c.host.match(v.host):
 		return c.notHost
-	case c.path != nil && !c.path.match(v.path, &v.captures):
+	case c.path != nil && !c.matchesPath(v):
 		return c.notPath
 	}
 	for i := range c.fields {
@@ -147,6 +148,16 @@ func (c *matcher) fails(v *view) string {
 	return ""
 }
 
+// matchesPath reports whether the path of v fits in either reading. Strict: in
+// both.
+func (c *matcher) matchesPath(v *view) bool {
+	fits := c.path.match(v.path, &v.captures)
+	if v.whole == "" || fits != c.strict {
+		return fits
+	}
+	return c.path.match(v.whole, &v.captures)
+}
+
 // fails says why v does not have the field, or is empty. Strict: of several
 // values all must be as they are to be, and not just any.
 func (f *fieldMatcher) fails(v *view, strict bool) string {
@@ -155,7 +166,7 @@ func (f *fieldMatcher) fails(v *view, strict bool) string {
 		if strict == (why != "") {
 			return why // another value cannot mend it, or need not
 		}
-		why = f.refuses(trim(value))
+		why = f.refuses(f.source.clean(value))
 	}
 	return why
 }

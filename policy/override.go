@@ -63,6 +63,10 @@ func (r *rules) compileOverrides(p *Policy, fault faultFunc) {
 			table, written, field = t.prefixes, o.KeyPrefix, "key_prefix"
 		}
 		for _, key := range r.key.spellings(written, o.Key != "") {
+			if o.KeyPrefix != "" && len(key) > uncutBytes {
+				fault(o.place+"."+field, "must be at most %d bytes as it stands in keys: the end of long keys is not kept", uncutBytes)
+				break
+			}
 			if other := table[key]; other != nil {
 				fault(o.place+"."+field, "is in %s already", other.place) // keys stay out of logs
 				break
@@ -131,7 +135,7 @@ func (t *overrides) find(key string) *override {
 func (k keyMaker) spellings(key string, whole bool) []string {
 	switch {
 	case joined(key):
-		return []string{canonical(key, whole)}
+		return []string{bounded(canonical(key, whole))}
 	case len(k) != 1 || k[0][0].kind == KeyGlobal:
 		return []string{key}
 	}

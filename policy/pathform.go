@@ -7,24 +7,47 @@ import (
 
 // NormalPath is the one form of a path that policies match and key by, so
 // that no other way of writing it escapes a limit: /login, /login/, //login,
-// /%6Cogin and /x/../login are all /login.
+// /%6Cogin, /x/../login and /login;a=b are all /login.
 //
 // Percent-encodings are decoded (RFC 3986, section 6.2.2.2, and beyond it the
 // reserved characters too, as servers do), except those of '/', '%', '?' and
 // '#', which would mean something else: an encoded slash stays "%2F". A '%'
-// that encodes nothing is written "%25". Empty segments are dropped, and then
-// dot segments resolved (section 5.2.4, as path.Clean). A query or fragment
-// that came along is cut off. No path at all is "/", and the case of letters
-// is kept. The result always begins with '/', ends with one only if it is
-// "/", and is its own normal form.
+// that encodes nothing is written "%25". The parameters of a segment are cut
+// off, which begin with a semicolon (section 3.3), encoded or not. Empty
+// segments are dropped, and then dot segments resolved (section 5.2.4, as
+// path.Clean). A query or fragment that came along is cut off. No path at all
+// is "/", and the case of letters is kept. The result always begins with '/',
+// ends with one only if it is "/", and is its own normal form.
 func NormalPath(path string) string {
 	if isNormal(path) {
 		return path
 	}
+	return normalized(path, false)
+}
+
+// readings are the normal form of path, and what it is to servers that know no
+// parameters, to which /a/..;/b is no detour. whole is empty if that is the
+// same.
+func readings(path string) (normal, whole string) {
+	if isNormal(path) {
+		return path, ""
+	}
+	normal = normalized(path, false)
+	if strings.Contains(path, ";") || strings.Contains(path, "%3B") || strings.Contains(path, "%3b") {
+		if whole = normalized(path, true); whole == normal {
+			whole = ""
+		}
+	}
+	return normal, whole
+}
+
+// normalized is the normal form of path, or if whole, what it would be with the
+// parameters of its segments.
+func normalized(path string, whole bool) string {
 	normal := make([]byte, 0, len(path)+3)
 	for rest := path; rest != ""; {
 		begin := len(normal)
-		normal, rest = appendSegment(append(normal, '/'), rest)
+		normal, rest = appendSegment(append(normal, '/'), rest, whole)
 		switch string(normal[begin+1:]) {
 		case "", ".":
 			normal = normal[:begin]
@@ -46,7 +69,7 @@ func isNormal(path string) bool {
 	}
 	for i := 1; i < len(path); i++ {
 		switch path[i] {
-		case '%', '?', '#':
+		case '%', '?', '#', ';':
 			return false
 		case '/', '.': // after a slash, either may be the beginning of what is dropped
 			if path[i-1] == '/' {
@@ -58,27 +81,39 @@ func isNormal(path string) bool {
 }
 
 // appendSegment appends the first segment of path, decoded, and returns what
-// follows its slash; nothing follows a query.
-func appendSegment(b []byte, path string) (segment []byte, rest string) {
+// follows its slash; nothing follows a query. whole: with its parameters.
+func appendSegment(b []byte, path string, whole bool) (segment []byte, rest string) {
 	for i := 0; i < len(path); i++ {
-		switch c := path[i]; c {
-		case '/':
-			return b, path[i+1:]
-		case '?', '#':
-			return b, ""
-		case '%':
-			decoded, ok := unhex(path[i+1:])
-			if !ok {
+		c, encoded := path[i], false
+		if c == '%' {
+			if c, encoded = unhex(path[i+1:]); !encoded {
 				b = append(b, "%25"...)
 				continue
 			}
-			b = appendDecoded(b, decoded)
 			i += 2
+		}
+		switch {
+		case c == ';' && !whole:
+			return b, afterSegment(path[i+1:])
+		case encoded:
+			b = appendDecoded(b, c)
+		case c == '/', c == '?', c == '#':
+			return b, afterSegment(path[i:])
 		default:
 			b = append(b, c)
 		}
 	}
 	return b, ""
+}
+
+// afterSegment is what follows the first slash of path; nothing follows a
+// query.
+func afterSegment(path string) string {
+	end := strings.IndexAny(path, "/?#")
+	if end < 0 || path[end] != '/' {
+		return ""
+	}
+	return path[end+1:]
 }
 
 // appendDecoded appends what c, which came encoded, is in normal form.

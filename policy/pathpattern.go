@@ -65,6 +65,8 @@ func (p *pathPattern) add(written string) error {
 		}
 	case strings.HasPrefix(written, "{") && strings.HasSuffix(written, "}"): // as in capturesIn
 		return p.addCapture(written[1 : len(written)-1])
+	case strings.Contains(normalized(written, true), ";"):
+		return fmt.Errorf("parameters are cut off before paths are matched: leave out what begins with the semicolon in %q", clip(written))
 	case strings.ContainsAny(written, "*{}"):
 		return fmt.Errorf("*, ** and {name} stand for whole segments, not for a part of %q: write %%2A, %%7B and %%7D for the characters", clip(written))
 	default:

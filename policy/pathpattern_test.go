@@ -61,6 +61,8 @@ func TestPathPatternFaults(t *testing.T) {
 		"/*.css":                               `*, ** and {name} stand for whole segments, not for a part of "*.css": write %2A, %7B and %7D for the characters`,
 		"/a/***":                               `*, ** and {name} stand for whole segments, not for a part of "***": write %2A, %7B and %7D for the characters`,
 		"/{a":                                  `*, ** and {name} stand for whole segments, not for a part of "{a": write %2A, %7B and %7D for the characters`,
+		"/a;b/c":                               `parameters are cut off before paths are matched: leave out what begins with the semicolon in "a;b"`,
+		"/a/*%3Bb":                             `parameters are cut off before paths are matched: leave out what begins with the semicolon in "*%3Bb"`,
 		"/{}":                                  "the name in {} " + NameRule,
 		"/{a b}":                               "the name in {a b} " + NameRule,
 		"/{a}/{a}":                             "{a} is there twice: give the second another name, or write *",

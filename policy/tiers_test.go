@@ -213,7 +213,7 @@ func TestLookupKeys(t *testing.T) {
 		{"api", "header:x-api-key=K", []string{"header:x-api-key=K"}},
 		{"api", "header:X-Api-Key=K", []string{"header:X-Api-Key=K", "header:x-api-key=K"}}, // checks may give either
 		{"api", fingerprint, []string{fingerprint}},
-		{"api", long, []string{long}}, // no request has one so long
+		{"api", long, []string{long, bounded("header:x-api-key=" + long)}}, // the end of long keys is not kept
 		{"none", "k", []string{"k"}},
 		{"global", "k", []string{"k"}},
 	} {
@@ -223,6 +223,35 @@ func TestLookupKeys(t *testing.T) {
 	}
 	if _, err := s.LookupKeys("apj", "k"); err == nil {
 		t.Error("no error for a policy that does not exist")
+	}
+}
+
+// An override is found by a key that is too long to be kept, and by its prefix.
+func TestOverridesOfLongKeys(t *testing.T) {
+	t.Parallel()
+	token, session := "Bearer "+strings.Repeat("é&", 1000), strings.Repeat("s", 2000)
+	p := Policy{
+		Name: "p", Key: []string{"header:Authorization | cookie:session"}, Limits: []limiter.Limit{perMinute("", 1)},
+		Overrides: []Override{{Key: token, Blocked: true}, {Key: "cookie:session=" + session, Unlimited: true}, {KeyPrefix: "test-", Unlimited: true}},
+	}
+	s := mustSet(t, p)
+	for _, c := range []struct {
+		why                string
+		r                  request
+		blocked, unlimited bool
+	}{
+		{"the value", request{header: fields{"Authorization": token}}, true, false},
+		{"another value", request{header: fields{"Authorization": token + "x"}}, false, false},
+		{"the whole key", request{cookie: fields{"session": session}}, false, true},
+		{"the prefix", request{header: fields{"Authorization": "test-" + session}}, false, true},
+	} {
+		if got := apply(t, s, c.r, MatchOptions{}); got.Blocked != c.blocked || got.Unlimited != c.unlimited {
+			t.Errorf("%s: %+v", c.why, got)
+		}
+	}
+	p.Overrides = []Override{{KeyPrefix: strings.Repeat("p", uncutBytes), Blocked: true}}
+	if got, want := faultLines(t, p.Validate()), []string{"overrides[0].key_prefix: must be at most 948 bytes as it stands in keys: the end of long keys is not kept"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

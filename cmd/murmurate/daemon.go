@@ -69,7 +69,9 @@ func startDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger) (_ *
 			return nil, err
 		}
 	}
-	node, metrics, err := startObserved(ctx, options, observe.Options{Reload: d.reloads.metric, WithoutAddress: client.Unknown})
+	node, metrics, err := startObserved(ctx, options, observe.Options{
+		Reload: d.reloads.metric, WithoutAddress: client.Unknown, Unheeded: client.Unheeded,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,11 @@
-local open = true -- no answer: requests pass; false: they get a 503
+-- Of the client's header, policies see these fields and no others: list what your keys,
+-- tiers and conditions look at. No X-Plan: its plan is not the client's to say.
+local passed = { "authorization", "cookie", "x-api-key" }
+-- A request with more lines of them than that, or more bytes with its URL, gets a 431.
+local most_lines, most_bytes = 32, 12288
+-- While murmurate cannot be reached, or fails, requests pass; false: they get a 503.
+local open = true
 
--- What belongs to the client's connection or its body is not passed on.
-local dropped = {
-    ["connection"] = true, ["content-length"] = true, ["expect"] = true, ["keep-alive"] = true,
-    ["te"] = true, ["trailer"] = true, ["transfer-encoding"] = true, ["upgrade"] = true,
-}
 -- What the client is told of a denial.
 local shown = {
     "ratelimit", "ratelimit-policy", "ratelimit-limit", "ratelimit-remaining", "ratelimit-reset",
@@ -18,35 +19,50 @@ local function first(headers, name)
     return nil
 end
 
+-- The head of the question, or nil if it would be too large: HAProxy does not
+-- survive one of more than 100 lines.
 local function question(txn)
-    local headers = {}
-    for name, values in pairs(txn.http:req_get_headers()) do
-        if not dropped[name] then
-            headers[name] = values
+    local headers = {
+        ["x-forwarded-method"] = { txn.sf:method() },
+        ["x-forwarded-uri"] = { txn.sf:url() },
+        ["x-forwarded-host"] = { txn.sf:req_hdr("host") },
+        ["x-forwarded-for"] = { txn.sf:src() },
+    }
+    local lines, bytes = 0, #txn.sf:url()
+    for _, name in ipairs(passed) do
+        local count = txn.f:req_fhdr_cnt(name)
+        lines = lines + count
+        if lines > most_lines then
+            return nil
+        end
+        for i = 1, count do
+            local value = txn.sf:req_fhdr(name, i)
+            headers[name] = headers[name] or {}
+            headers[name][i] = value
+            bytes = bytes + #value
         end
     end
-    -- All four, or a client could write them itself.
-    headers["x-forwarded-method"] = { txn.sf:method() }
-    headers["x-forwarded-uri"] = { txn.sf:url() }
-    headers["x-forwarded-host"] = { txn.sf:req_hdr("host") }
-    headers["x-forwarded-for"] = { txn.sf:src() }
-    return headers
+    return bytes <= most_bytes and headers or nil
 end
 
-core.register_action("murmurate", { "http-req" }, function(txn)
-    local answer = core.httpclient():get{
-        url = "http://murmurate/gateway", dst = "abns@murmurate", headers = question(txn),
-    }
+-- The answer to the client, or nil: its request passes.
+local function decide(txn)
+    local headers = question(txn)
+    if not headers then
+        return txn:reply{ status = 431 }
+    end
+    local answer = core.httpclient():get{ url = "http://murmurate/gateway", dst = "abns@murmurate", headers = headers }
     if first(answer.headers, "cache-control") ~= "no-store" then -- it is not murmurate's
-        if not open then
-            txn:done(txn:reply{ status = 503 })
+        local malformed = answer.status and answer.status >= 400 and answer.status < 500
+        if malformed then
+            return txn:reply{ status = 400 }
         end
-        return
+        return not open and txn:reply{ status = 503 } or nil
     end
     if answer.status == 200 then
         txn:set_var("txn.ratelimit", first(answer.headers, "ratelimit") or "")
         txn:set_var("txn.ratelimit_policy", first(answer.headers, "ratelimit-policy") or "")
-        return
+        return nil
     end
     local reply = txn:reply{ status = answer.status, body = answer.body }
     for _, name in ipairs(shown) do
@@ -55,5 +71,16 @@ core.register_action("murmurate", { "http-req" }, function(txn)
             reply:add_header(name, value)
         end
     end
-    txn:done(reply)
+    return reply
+end
+
+core.register_action("murmurate", { "http-req" }, function(txn)
+    local ran, reply = pcall(decide, txn) -- HAProxy lets pass what an action failed for
+    if not ran then
+        core.Alert("murmurate.lua: " .. tostring(reply))
+        reply = txn:reply{ status = 500 }
+    end
+    if reply then
+        txn:done(reply)
+    end
 end)
