@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// writerEnv makes the test's program one that writes into the directory that
-// it names until it is killed.
+// writerEnv makes the test's program one that writes into its working
+// directory until it is killed.
 const writerEnv = "MURMURATE_TEST_JOURNAL_WRITER"
 
 // write puts one record after the other and prints each when it is durable.
-func write(dir string) {
-	j, err := Open(dir, nil)
+func write() {
+	j, err := Open(".", nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -34,8 +34,8 @@ func TestKilledProcess(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, lines := range []int{1, 7, 30} {
-		child := exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // this test's own program
-		child.Env = append(os.Environ(), writerEnv+"="+dir)
+		child := exec.CommandContext(t.Context(), os.Args[0])
+		child.Dir, child.Env = dir, append(os.Environ(), writerEnv+"=1")
 		out, err := child.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
