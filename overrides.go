@@ -40,8 +40,9 @@ type RuntimeOverride struct {
 //
 // key is the value alone, or as the policy makes keys, as in the overrides of
 // the configuration; or its Fingerprint. Written as a value alone the override
-// holds for that key however a check spells it, and is one under each of its
-// names. By fingerprint it holds for the key that has that fingerprint.
+// holds for that key however a check spells it; otherwise for the spelling that
+// is given, and for those that an earlier override of that key had. It is one
+// override under each of its names.
 //
 // When SetOverride returns, the override holds on this node, and with
 // Options.DataDir it is on disk. It reaches every other node within a second,
@@ -59,14 +60,9 @@ func (n *Node) SetOverride(policyName, key string, o policy.Override, expiresIn 
 		return RuntimeOverride{}, &policy.InputError{Field: "expires_in", Detail: fmt.Sprintf(
 			"must be %v to %v, or be left out for an override that lasts until it is removed", minOverrideTime, maxOverrideTime)}
 	}
-	subjects, err := n.subjectsOf(policyName, key)
+	subjects, instead, err := n.names(policyName, key)
 	if err != nil {
 		return RuntimeOverride{}, err
-	}
-	if _, named := limiter.ParseSubject(key); named {
-		if subjects, err = n.knownAs(policyName, subjects[0]); err != nil {
-			return RuntimeOverride{}, err
-		}
 	}
 	v := overrideValue{Policy: policyName, Also: subjects[1:], Unlimited: o.Unlimited, Blocked: o.Blocked}
 	for i := range o.Limits {
@@ -78,12 +74,6 @@ func (n *Node) SetOverride(policyName, key string, o policy.Override, expiresIn 
 	}
 	if len(value) > cluster.MaxOverrideBytes {
 		return RuntimeOverride{}, &policy.InputError{Field: "override.limits", Detail: "take too much room: give fewer limits, with shorter names"}
-	}
-	var instead []limiter.Subject // what the same key has under another name
-	for _, r := range n.overruled.Load().matching(policyName, subjects) {
-		if r.said.Subject != subjects[0] {
-			instead = append(instead, r.said.Subject)
-		}
 	}
 	said, err := n.overrides.Set(subjects[0], value, expiresIn, instead...)
 	if err != nil {
@@ -190,18 +180,38 @@ func (n *Node) subjectsOf(policyName, key string) ([]limiter.Subject, error) {
 	return subjects, nil
 }
 
-// knownAs are the names of the key that an override by its fingerprint is for:
-// all of them if one was set for it before.
-func (n *Node) knownAs(policyName string, s limiter.Subject) ([]limiter.Subject, error) {
+// names are whom an override for key is for: first the subject that it is kept
+// by, then its other names, those of earlier overrides of that key included.
+// The overrides in instead, which are for another of the names, give way to it.
+func (n *Node) names(policyName, key string) (subjects, instead []limiter.Subject, err error) {
+	if subjects, err = n.subjectsOf(policyName, key); err != nil {
+		return nil, nil, err
+	}
 	t := n.overruled.Load()
-	if found := t.matching(policyName, []limiter.Subject{s}); len(found) > 0 {
-		return append([]limiter.Subject{found[0].said.Subject}, found[0].value.Also...), nil
+	found := t.matching(policyName, subjects)
+	if s, named := limiter.ParseSubject(key); named && t != nil {
+		switch other := t.all[s]; {
+		case len(found) > 0:
+			subjects = []limiter.Subject{found[0].said.Subject, s}
+		case other != nil:
+			return nil, nil, &policy.InputError{Field: "key", Detail: fmt.Sprintf(
+				"%v has an override in policy %q: a fingerprint belongs to one policy", s, other.value.Policy)}
+		}
 	}
-	if t != nil && t.all[s] != nil {
-		return nil, &policy.InputError{Field: "key", Detail: fmt.Sprintf(
-			"%v is the fingerprint of a key of policy %q, which has an override: a fingerprint belongs to one policy", s, t.all[s].value.Policy)}
+	kept := subjects[0]
+	for _, r := range found {
+		subjects = append(append(subjects, r.said.Subject), r.value.Also...)
+		if r.said.Subject != kept {
+			instead = append(instead, r.said.Subject)
+		}
 	}
-	return []limiter.Subject{s}, nil
+	var once []limiter.Subject
+	for _, s := range subjects {
+		if !slices.Contains(once, s) {
+			once = append(once, s)
+		}
+	}
+	return once, instead, nil
 }
 
 // tellOverrides has the others told at once where that needs to be asked for.
