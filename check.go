@@ -117,7 +117,7 @@ func (n *Node) do(ctx context.Context, op limiter.Op, r *policy.Request, patient
 	}
 	s := scratches.Get().(*scratch)
 	defer s.release()
-	applied, err := n.Policies().Apply(s.applied[:0], r, policy.MatchOptions{})
+	applied, err := n.Policies().Apply(s.applied[:0], r, n.matching(named))
 	s.applied = applied
 	if err != nil {
 		return policy.Decision{}, err

@@ -9,9 +9,12 @@ import (
 // fingerprint.
 func (n *Node) Explain(r policy.Request) []policy.Explanation {
 	named := r.Peek && n.spell(&r) == nil // Check says what is wrong
-	all := n.Policies().Explain(r.Attributes, policy.MatchOptions{Key: r.Key, DefaultKey: r.DefaultKey, Cost: r.Cost})
+	o := n.matching(named)
+	o.Key, o.DefaultKey, o.Cost = r.Key, r.DefaultKey, r.Cost
+	all := n.Policies().Explain(r.Attributes, o)
 	for i := range all {
 		if a := &all[i].Applied; a.Key != "" {
+			n.originOf(&all[i])
 			a.Key = n.subject(a, named).String()
 		}
 	}

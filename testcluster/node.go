@@ -36,6 +36,9 @@ type NodeOptions struct {
 	Policies []policy.Policy
 	// Secret encrypts gossip and authenticates peers. Empty: neither.
 	Secret string
+	// DataDir is where the node keeps what outlives it, such as t.TempDir().
+	// Empty: it keeps nothing.
+	DataDir string
 }
 
 // Node is a node of a [Cluster]. Restart makes a new one.
@@ -109,6 +112,7 @@ func (c *Cluster) murmurate(name string, o NodeOptions) (murmurate.Options, erro
 		Role:     o.Role,
 		Secret:   o.Secret,
 		Insecure: true,
+		DataDir:  o.DataDir,
 		Deadline: c.options.Deadline,
 		Policies: set,
 	}
@@ -176,7 +180,8 @@ func end(n *murmurate.Node) {
 }
 
 // Restart starts a node again under its name, at its address, with its
-// options and without its memory. It kills one that is running.
+// options, and with what is in its DataDir for memory. It kills one that is
+// running.
 func (c *Cluster) Restart(name string) *Node {
 	c.t.Helper()
 	n := c.nodes[name]

@@ -81,6 +81,7 @@ func startDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger) (_ *
 		Client:    client,
 		Cluster:   clusterOf(node),
 		Explain:   node.Explain,
+		Overrides: overridesOf{node},
 		Ready:     d.readiness,
 		Metrics:   metrics.Handler(),
 		Fields:    headerFields(&cfg.HTTP),
