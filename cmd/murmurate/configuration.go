@@ -27,8 +27,8 @@ func newConfigValidate(sh *shell) *cobra.Command {
 		Use:   "validate [FILE]",
 		Short: "Report every fault of a configuration, with file and line",
 		Long: `Validate reads FILE and the environment as serve would, and reports every fault
-at once, each with its file and line and what would be right. Without FILE it is
-the environment that is checked. The exit code is 4 if there are faults. What
+at once, each with its file and line and what would be right. FILE may be
+/dev/stdin; without it the environment is checked. The exit code is 4 if there are faults. What
 works and is likely not meant, such as a limit by address alone, is a warning, on
 standard error.`,
 		Example: `  murmurate config validate murmurate.yaml
