@@ -104,6 +104,9 @@ const maxFile = 16 << 20
 
 // readFile reads a file that the operator named. Its errors leave the name out.
 func readFile(path string) ([]byte, error) {
+	if info, err := os.Stat(path); err == nil && info.Mode().Type() == fs.ModeNamedPipe && !isOpen(path) {
+		return nil, errPipe
+	}
 	f, err := os.Open(path) //nolint:gosec // reading the operator's files is what this package is for
 	if err != nil {
 		return nil, unreadable(err)
@@ -117,6 +120,14 @@ func readFile(path string) ([]byte, error) {
 		return nil, fmt.Errorf("cannot be read: larger than %d MiB", maxFile>>20)
 	}
 	return data, nil
+}
+
+var errPipe = errors.New("cannot be read: it is a named pipe, which could take for ever; give a file, or /dev/stdin")
+
+// isOpen reports whether path leads to what the process was given open, such as
+// the pipe of a shell's <(command). That has a writer, or had one.
+func isOpen(path string) bool {
+	return path == "/dev/stdin" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
 }
 
 func unreadable(err error) error {

@@ -21,10 +21,6 @@ var (
 	pageExample = regexp.MustCompile("(?ms)(^```sh\n(curl [^\n]*)\n```\n\n```(?:http|json)\n)(.*?)(^```$)")
 )
 
-// unserved are the calls of the page that the daemon does not answer, as it
-// keeps no overrides.
-var unserved = regexp.MustCompile(`/v1/overrides`)
-
 // The calls that the page on HTTP shows, run in order by curl against a node
 // with the page's configuration, answer what the page says.
 func TestHTTPPage(t *testing.T) {
@@ -50,9 +46,6 @@ func TestHTTPPage(t *testing.T) {
 	}
 	shown := pageExample.ReplaceAllFunc(page, func(block []byte) []byte {
 		parts := pageExample.FindSubmatch(block)
-		if unserved.Match(parts[2]) {
-			return block
-		}
 		command := strings.ReplaceAll(string(parts[2]), "localhost:7380", n.http)
 		command = curl + " -sS" + strings.TrimPrefix(command, "curl")
 		answer, err := exec.Command("sh", "-c", command).CombinedOutput()

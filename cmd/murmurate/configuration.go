@@ -30,9 +30,10 @@ func newConfigValidate(sh *shell) *cobra.Command {
 		Short: "Report every fault of a configuration, with file and line",
 		Long: `Validate reads FILE, the files of its policies_dir, and the environment as serve
 would, and reports every fault at once, each with its file and line and what
-would be right. Without FILE it is the environment that is checked. The exit code
-is 4 if there are faults. What works and is likely not meant, such as a limit by
-address alone or a certificate that has expired, is a warning, on standard error.`,
+would be right. FILE may be /dev/stdin; without it the environment is checked. The
+exit code is 4 if there are faults. What works and is likely not meant, such as a
+limit by address alone or a certificate that has expired, is a warning, on
+standard error.`,
 		Example: `  murmurate config validate murmurate.yaml
   murmurate config validate murmurate.yaml -o json`,
 		Args: cobra.MaximumNArgs(1),

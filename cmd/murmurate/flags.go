@@ -24,8 +24,12 @@ type misspelt interface {
 }
 
 // nearestFlag adds to an error of the command line the flag that was likely
-// meant, if there was none of that name.
+// meant, if there was none of that name. Before that it is the command that is
+// at fault, if there is none: its flags are unknown then.
 func nearestFlag(cmd *cobra.Command, err error) error {
+	if misspelt := misspeltCommand(cmd); misspelt != nil {
+		return misspelt
+	}
 	flag, ok := errors.AsType[misspelt](err)
 	if !ok || cmd.Flags().Lookup(flag.GetSpecifiedName()) != nil {
 		return err

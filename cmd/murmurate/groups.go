@@ -23,6 +23,26 @@ func onlyCommands(parent *cobra.Command) {
 	parent.SuggestionsMinimumDistance = 2
 }
 
+// misspeltCommand is the error of a command line that leads to cmd and goes on
+// with a word that is none of its commands. Nil: it does not.
+func misspeltCommand(cmd *cobra.Command) error {
+	if !cmd.HasSubCommands() {
+		return nil
+	}
+	return cmd.ValidateArgs(cmd.Flags().Args())
+}
+
+// strictHelp has --help after what is no command say so. Help has no error to
+// return, so it is left in sh.
+func strictHelp(sh *shell, root *cobra.Command) {
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if sh.misspelt = misspeltCommand(cmd); sh.misspelt == nil {
+			help(cmd, args)
+		}
+	})
+}
+
 // addTools adds cobra's own commands to root, as strict as the others:
 // without that they take any word, and exit with 0.
 func addTools(root *cobra.Command) {

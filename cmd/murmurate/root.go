@@ -57,5 +57,6 @@ or watch a whole cluster in one process:
 	add(groupAsk, newCheck(sh), newReset(sh), newOverride(sh), newMembers(sh), newRing(sh), newHealthcheck(sh))
 	add(groupTool, newConfig(sh), newVersion(sh))
 	addTools(root)
+	strictHelp(sh, root)
 	return root
 }

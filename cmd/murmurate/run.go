@@ -14,6 +14,8 @@ type shell struct {
 	stdout io.Writer
 	stderr io.Writer
 	output format // as -o says
+
+	misspelt error // of a command line that asked for help
 }
 
 // run executes one command line and returns its exit code.
@@ -24,6 +26,9 @@ func run(args, env []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	cmd, err := root.ExecuteContextC(context.Background())
+	if err == nil {
+		err = sh.misspelt
+	}
 	sh.complain(cmd, err)
 	return exitCode(err)
 }
