@@ -1,5 +1,11 @@
 package config
 
+import "reflect"
+
+// BuiltIn reports whether no policies are written, so that there is the
+// built-in one alone.
+func (c *Config) BuiltIn() bool { return reflect.DeepEqual(c.Policies, Default().Policies) }
+
 // complete writes out what a valid configuration leaves to be understood.
 func (c *Config) complete() {
 	if len(c.Policies) == 0 {

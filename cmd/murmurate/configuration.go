@@ -72,7 +72,7 @@ func (sh *shell) validate(file string) error {
 		}
 	}
 	return sh.print(validation{
-		File: file, Valid: true, Policies: len(cfg.Policies),
+		File: file, Valid: true, Policies: len(cfg.Policies), BuiltIn: cfg.BuiltIn(),
 		Faults: []config.Fault{}, Warnings: warnings,
 	})
 }
@@ -82,6 +82,7 @@ type validation struct {
 	File     string         `json:"file"`
 	Valid    bool           `json:"valid"`
 	Policies int            `json:"policies"`
+	BuiltIn  bool           `json:"built_in,omitempty"`
 	Faults   []config.Fault `json:"faults"`
 	Warnings []config.Fault `json:"warnings,omitempty"`
 }
@@ -90,6 +91,10 @@ func (v validation) text(w *strings.Builder) {
 	name, policies := v.File, "policies"
 	if name == "" {
 		name = "environment"
+	}
+	if v.BuiltIn {
+		fmt.Fprintf(w, "%s: ok, without policies: there will be the built-in default alone\n", name)
+		return
 	}
 	if v.Policies == 1 {
 		policies = "policy"

@@ -83,6 +83,9 @@ func (f *follower) reload(cause string) {
 // apply changes what can be changed while the node runs, or nothing if there
 // is an error.
 func (f *follower) apply(next *config.Config) error {
+	if next.BuiltIn() && !f.inForce.BuiltIn() {
+		return errPoliciesGone
+	}
 	set, err := next.PolicySet()
 	if err != nil {
 		return err
@@ -97,6 +100,10 @@ func (f *follower) apply(next *config.Config) error {
 	f.level.Set(logLevel(next.Log))
 	return nil
 }
+
+// errPoliciesGone keeps a file that is empty, or only half written, from taking
+// every limit away.
+var errPoliciesGone = errors.New("there are no policies any more, and a file that is being written can look so: to go back to the built-in one, start the node again")
 
 // renew puts the certificates of next in force, as far as the node was
 // started with any.
