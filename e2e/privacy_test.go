@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -74,6 +75,13 @@ var markedTraffic = []struct{ method, path, body string }{
 	{"GET", "/v1/keys/given/zq7mark-looked", ""},
 	{"DELETE", "/v1/keys/given/zq7mark-reset", ""},
 	{"GET", "/v1/keys/absent/zq7mark-lost", ""},
+	{"PUT", "/v1/overrides/given/zq7mark-dear-one", `{"limits":[{"name":"small","rate":"9/24h"}],"expires_in":"1h"}`},
+	{"PUT", "/v1/overrides/header/header:x-api-key=zq7mark-part&path:tenant=zq7mark-tenant", `{"blocked":true}`},
+	{"PUT", "/v1/overrides/given/zq7mark-wrong", `{"limits":[{"name":"none"}],"expires_in":"soon"}`},
+	{"GET", "/v1/overrides/given/zq7mark-dear-one", ""},
+	{"GET", "/v1/overrides/given/zq7mark-none", ""},
+	{"PUT", "/v1/overrides/given/zq7mark-short", `{"unlimited":true}`},
+	{"DELETE", "/v1/overrides/given/zq7mark-short", ""},
 	{"GET", "/v1/cluster?policy=given&key=zq7mark-owner", ""},
 	{"GET", "/zq7mark-nowhere", ""},
 }
@@ -90,7 +98,20 @@ func TestKeysStayOutOfSight(t *testing.T) {
 			if err := os.WriteFile(file, []byte(markedPolicies), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			nodes := cluster(t, 3, setup{args: []string{"--config", file}, env: []string{"MURMURATE_LOG_FORMAT=" + format}})
+			dirs := t.TempDir()
+			var nodes []*node
+			for i := range 3 {
+				s := setup{name: fmt.Sprintf("n%d", i+1), env: []string{"MURMURATE_LOG_FORMAT=" + format}}
+				s.args = []string{"--config", file, "--data-dir", filepath.Join(dirs, s.name)}
+				if i > 0 {
+					s.args = append(s.args, "--join", nodes[0].gossip)
+				}
+				nodes = append(nodes, start(t, s))
+			}
+			for _, n := range nodes {
+				n.await(n.ready, "become ready")
+				n.eventually("see three active members", func() bool { return n.active() == 3 })
+			}
 			var seen watcher
 			everything := func(nodes []*node) {
 				for _, n := range nodes {
@@ -105,7 +126,7 @@ func TestKeysStayOutOfSight(t *testing.T) {
 			nodes[2].end()
 			everything(nodes[:2])
 			nodes[0].signal(syscall.SIGHUP)
-			for _, page := range []string{"/", "/metrics", "/readyz?verbose", "/v1/policies", "/v1/cluster", "/openapi.json"} {
+			for _, page := range []string{"/", "/metrics", "/readyz?verbose", "/v1/policies", "/v1/cluster", "/v1/overrides", "/openapi.json"} {
 				seen.send(nodes[0], "GET", page, "")
 			}
 			for _, n := range nodes[:2] {
@@ -114,6 +135,12 @@ func TestKeysStayOutOfSight(t *testing.T) {
 			}
 			for _, n := range nodes {
 				seen.look(n.name+"'s output", []byte(n.said()))
+			}
+			if files := seen.files(t, dirs); files < 3 {
+				t.Errorf("%d files are kept, so the test shows little", files)
+			}
+			if list := seen.pages["/v1/overrides"]; strings.Count(list, `"fingerprint":"fp:`) != 2 {
+				t.Errorf("the overrides are %s", list)
 			}
 			if metrics := seen.pages["/metrics"]; !strings.Contains(metrics, `murmurate_denials_total{limit="small",policy="given"}`) {
 				t.Errorf("the traffic was not counted, so the test shows nothing:\n%s", metrics)
@@ -162,6 +189,24 @@ func (w *watcher) send(n *node, method, path, body string) {
 	w.pages[path] = string(answer)
 	w.look(fmt.Sprintf("the answer to %s %s %.60s", method, path, body), answer)
 	w.look(fmt.Sprintf("the header of the answer to %s %s %.60s", method, path, body), fmt.Append(nil, resp.Header))
+}
+
+// files searches what the nodes keep, and returns how many files that is.
+func (w *watcher) files(t *testing.T, dir string) (n int) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		w.look(path, append(text, path...))
+		n++
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // look searches text for marks, and for the address that stands for a person.
