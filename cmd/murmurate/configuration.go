@@ -28,9 +28,9 @@ func newConfigValidate(sh *shell) *cobra.Command {
 		Short: "Report every fault of a configuration, with file and line",
 		Long: `Validate reads FILE and the environment as serve would, and reports every fault
 at once, each with its file and line and what would be right. FILE may be
-/dev/stdin; without it the environment is checked. The exit code is 4 if there are faults. What
-works and is likely not meant, such as a limit by address alone, is a warning, on
-standard error.`,
+/dev/stdin; without it the environment is checked. The exit code is 4 if there are
+faults. What works and is likely not meant, such as a limit by address alone, is a
+warning, on standard error.`,
 		Example: `  murmurate config validate murmurate.yaml
   murmurate config validate murmurate.yaml -o json`,
 		Args: cobra.MaximumNArgs(1),
