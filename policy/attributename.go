@@ -38,15 +38,16 @@ func attributeNames(all []*rules) map[string]bool {
 // Short words have other words around them. What is near to ip (id, vip), or
 // differs from host or path in a letter (cost, math), is left alone.
 func (s *Set) MisspeltAttribute(name string) string {
-	const short, long = 4, 5
 	if s.attributes[name] {
 		return ""
 	}
 	folded := strings.ToLower(name)
 	for _, meant := range ownMembers {
-		switch {
-		case len(meant) < short || max(len(meant)-len(folded), len(folded)-len(meant)) > 1 || distance(folded, meant) != 1:
-		case len(meant) >= long || len(folded) != len(meant) || sameLetters(folded, meant):
+		longer := len(folded) - len(meant)
+		if meant == "ip" || longer < -1 || longer > 1 || distance(folded, meant) != 1 {
+			continue
+		}
+		if short := len(meant) == len("path"); !short || longer != 0 || sameLetters(folded, meant) {
 			return meant
 		}
 	}

@@ -27,8 +27,8 @@ type misspelt interface {
 // meant, if there was none of that name. Before that it is the command that is
 // at fault, if there is none: its flags are unknown then.
 func nearestFlag(cmd *cobra.Command, err error) error {
-	if misspelt := misspeltCommand(cmd); misspelt != nil {
-		return misspelt
+	if unknown := unknownCommand(cmd); unknown != nil {
+		return unknown
 	}
 	flag, ok := errors.AsType[misspelt](err)
 	if !ok || cmd.Flags().Lookup(flag.GetSpecifiedName()) != nil {

@@ -23,9 +23,9 @@ func onlyCommands(parent *cobra.Command) {
 	parent.SuggestionsMinimumDistance = 2
 }
 
-// misspeltCommand is the error of a command line that leads to cmd and goes on
+// unknownCommand is the error of a command line that leads to cmd and goes on
 // with a word that is none of its commands. Nil: it does not.
-func misspeltCommand(cmd *cobra.Command) error {
+func unknownCommand(cmd *cobra.Command) error {
 	if !cmd.HasSubCommands() {
 		return nil
 	}
@@ -37,7 +37,7 @@ func misspeltCommand(cmd *cobra.Command) error {
 func strictHelp(sh *shell, root *cobra.Command) {
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		if sh.misspelt = misspeltCommand(cmd); sh.misspelt == nil {
+		if sh.unhelped = unknownCommand(cmd); sh.unhelped == nil {
 			help(cmd, args)
 		}
 	})

@@ -15,7 +15,7 @@ type shell struct {
 	stderr io.Writer
 	output format // as -o says
 
-	misspelt error // of a command line that asked for help
+	unhelped error // why a command line that asked for help got none
 }
 
 // run executes one command line and returns its exit code.
@@ -27,7 +27,7 @@ func run(args, env []string, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 	cmd, err := root.ExecuteContextC(context.Background())
 	if err == nil {
-		err = sh.misspelt
+		err = sh.unhelped
 	}
 	sh.complain(cmd, err)
 	return exitCode(err)
