@@ -162,12 +162,27 @@ func (n *Node) observe(r *policy.Request, a *policy.Applied, d *policy.Decision)
 	if a.UnknownTier {
 		o.UnknownTier(name)
 	}
+	n.observeQuotas(name, a, d)
 	if !d.Denied() {
 		return
 	}
 	for i := range d.Limits {
 		if l := &d.Limits[i]; !l.Allowed && l.Source != limiter.SourceFailClosed {
 			o.Denied(name, a.Plan.Policy().Limits[i].Name)
+		}
+	}
+}
+
+// observeQuotas tells how much of its quotas the key has used, if their owner
+// said so.
+func (n *Node) observeQuotas(name string, a *policy.Applied, d *policy.Decision) {
+	if name == policy.InlineName {
+		return // the names of their limits are the callers'
+	}
+	for i := range d.Limits {
+		if l := &d.Limits[i]; l.Algorithm == limiter.Quota && l.Source == limiter.SourceOwner && l.Limit > 0 {
+			used := max(0, 1-float64(l.Remaining)/float64(l.Limit))
+			n.options.Observer.QuotaUsed(name, a.Plan.Policy().Limits[i].Name, used, l.ResetAfter)
 		}
 	}
 }

@@ -95,6 +95,9 @@ type Observer interface {
 	Denied(policyName, limitName string)
 	// UnknownTier is a request of a tier that the policy does not have.
 	UnknownTier(policyName string)
+	// QuotaUsed is how much of a quota of a policy's, 0 to 1, the key of one
+	// check has used, and the time until the quota's period ends.
+	QuotaUsed(policyName, limitName string, ratio float64, rest time.Duration)
 	// Forward is one call to another node; see cluster.Forwarded.
 	Forward(outcome string)
 }
@@ -104,7 +107,10 @@ type nobody struct{}
 func (nobody) Decision(string, string, limiter.Source) {}
 func (nobody) Denied(string, string)                   {}
 func (nobody) UnknownTier(string)                      {}
-func (nobody) Forward(string)                          {}
+
+func (nobody) QuotaUsed(string, string, float64, time.Duration) {}
+
+func (nobody) Forward(string) {}
 
 // withDefaults fills in what was left out.
 func (o Options) withDefaults() (Options, error) {

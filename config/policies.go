@@ -73,20 +73,20 @@ func (b *builder) build(written *Policy) policy.Policy {
 		Name:   written.Name,
 		Match:  written.Match,
 		Key:    written.Key,
-		Limits: b.limits("limits", written.Limits),
+		Limits: b.limits("limits", written.Limits, written.Durable),
 		Tiers:  policy.Tiers{By: written.Tiers.By},
 		Exempt: written.Exempt,
 		Cost:   b.cost(&written.Cost),
 		Shadow: written.Shadow,
 	}
 	for i, set := range written.Tiers.Sets {
-		limits := b.limits(fmt.Sprintf("tiers.sets[%d].limits", i), set.Limits)
+		limits := b.limits(fmt.Sprintf("tiers.sets[%d].limits", i), set.Limits, written.Durable)
 		p.Tiers.Sets = append(p.Tiers.Sets, policy.TierSet{Name: set.Name, Limits: limits})
 	}
 	for i, o := range written.Overrides {
 		p.Overrides = append(p.Overrides, policy.Override{
 			Key: o.Key, KeyPrefix: o.KeyPrefix, Unlimited: o.Unlimited, Blocked: o.Blocked,
-			Limits: b.limits(fmt.Sprintf("overrides[%d].limits", i), o.Limits),
+			Limits: b.limits(fmt.Sprintf("overrides[%d].limits", i), o.Limits, written.Durable),
 		})
 	}
 	if mode := written.OnUnreachable; mode != "" {
@@ -107,8 +107,10 @@ func (b *builder) build(written *Policy) policy.Policy {
 // around it can still be judged. Like any of count 0, it bounds no cost.
 var standIn = limiter.Limit{Algorithm: limiter.SlidingWindow, Period: time.Second}
 
-// limits are those written in the list at path.
-func (b *builder) limits(path string, specs []policy.LimitSpec) []limiter.Limit {
+// limits are those written in the list at path. Those that do not say are
+// durable as the policy says, if they can be; if it does not either, quotas
+// are.
+func (b *builder) limits(path string, specs []policy.LimitSpec, durable *bool) []limiter.Limit {
 	limits := make([]limiter.Limit, len(specs))
 	for i := range specs {
 		spec, at := &specs[i], fmt.Sprintf("%s[%d]", path, i)
@@ -117,6 +119,13 @@ func (b *builder) limits(path string, specs []policy.LimitSpec) []limiter.Limit 
 		if err != nil || b.origin.unsound(b.path+"."+at+".burst") {
 			limit = standIn
 			limit.Name = spec.Name
+		}
+		switch {
+		case spec.Durable != nil:
+		case durable != nil:
+			limit.Durable = *durable && limit.Algorithm.Windowed()
+		default:
+			limit.Durable = limit.Algorithm == limiter.Quota
 		}
 		limits[i] = limit
 		for _, f := range policy.InputErrors(err) {

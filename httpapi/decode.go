@@ -13,7 +13,7 @@ const maxBatch = 1000
 
 var (
 	checkNames = []string{"policy", "key", "attributes", "limit", "cost", "peek"}
-	limitNames = []string{"name", "algorithm", "rate", "count", "period", "burst", "align", "timezone", "anchor"}
+	limitNames = []string{"name", "algorithm", "rate", "count", "period", "burst", "align", "timezone", "anchor", "unit"}
 	batchNames = []string{"checks"}
 )
 
@@ -96,6 +96,8 @@ func (r *reader) limit(to *policy.Request) error {
 			spec.Timezone, err = r.text(name)
 		case "anchor":
 			spec.Anchor, err = r.optional(name)
+		case "unit":
+			spec.Unit, err = r.text(name)
 		}
 		return err
 	})

@@ -62,6 +62,10 @@ func denialOf(d *policy.Decision, limits []limitFields) *problem {
 		}
 	}
 	p.Detail = "limit exceeded: " + strings.Join(p.Violated, ", ")
+	if usedUp(limits) {
+		p.Title, p.Policy = "Plan Quota Used Up", d.Policy
+		p.Detail = "the plan's quota is used up: " + strings.Join(p.Violated, ", ")
+	}
 	if d.Source >= limiter.SourceShare {
 		p.Type, p.Title = reducedCapacity, "Temporary Reduced Capacity"
 		p.Detail = "the capacity to count is reduced for now, so less is admitted: " + strings.Join(p.Violated, ", ")
@@ -72,6 +76,12 @@ func denialOf(d *policy.Decision, limits []limitFields) *problem {
 		p.Detail += "; waiting does not help: the request costs more than that limit can ever hold, or its key is blocked"
 	}
 	return p
+}
+
+// usedUp reports whether a quota is what stands longest in the way.
+func usedUp(limits []limitFields) bool {
+	longest := closest(limits)
+	return longest != nil && !longest.allowed && longest.plan
 }
 
 // badKey is the answer to a key that cannot be counted. It does not repeat
