@@ -75,7 +75,7 @@ func (n *Node) start(ctx context.Context) (err error) {
 	n.owned = limiter.NewTable(limiter.TableOptions{MaxKeys: n.options.MaxKeys})
 	n.shares = limiter.NewTable(limiter.TableOptions{MaxKeys: n.options.MaxKeys})
 	view := func() *cluster.View { return n.view() } // known once the membership is
-	n.owner = cluster.NewOwner(n.owned, n.clock, view)
+	n.owner = cluster.NewOwner(n.owned, n.clock, view, nil)
 	n.share = cluster.NewShare(n.shares, n.clock, view)
 	n.router = cluster.NewRouter(cluster.RouterOptions{
 		View:     view,
