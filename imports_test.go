@@ -26,10 +26,11 @@ ring                             <
 policy                           < limiter
 transport                        < limiter
 cluster                          < limiter ring
+journal                          <
 internal/leak                    <
 internal/memnet                  <
 internal/race                    <
-.                                < limiter ring policy transport cluster
+.                                < limiter ring policy transport cluster journal
 httpapi                          < limiter policy
 observe                          < limiter cluster transport httpapi
 testcluster                      < . cluster limiter policy internal/memnet
@@ -44,6 +45,7 @@ const thirdPartyRules = `
 limiter       < github.com/cespare/xxhash/v2
 ring          < github.com/cespare/xxhash/v2 github.com/buraksezer/consistent
 cluster       < github.com/cespare/xxhash/v2 github.com/hashicorp/memberlist github.com/dchest/siphash
+journal       < go.etcd.io/bbolt
 .             < github.com/cespare/xxhash/v2
 internal/leak < go.uber.org/goleak
 internal/memnet < github.com/hashicorp/memberlist

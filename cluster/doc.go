@@ -13,6 +13,9 @@
 // Beside it, [Membership] listens to gossip, merges the placement (who owns
 // partitions), opens and closes sessions, and swaps Views.
 //
+// [Overrides] are the same on every node, whoever owns what: each holds them
+// all, and tells the others what is new over the sessions that there are.
+//
 // Guaranteed: while all members hold one placement, every key has one
 // owner, so its limit is exact. Not guaranteed yet: a partition that moves
 // (join, leave) starts afresh on its new owner, and a crashed owner's

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/murmurate/murmurate/limiter"
@@ -19,8 +20,7 @@ type Journal interface {
 	Lower(id limiter.CounterID, read func() limiter.Window, count int64) (kept Kept)
 }
 
-// Kept waits until something is on disk. Its error is [ErrNotKept], or wraps
-// it.
+// Kept waits until something is on disk. Its error says why it is not.
 type Kept = func(within time.Duration) error
 
 // ErrNotKept means that a durable counter could not be put on disk: in time,
@@ -29,7 +29,7 @@ type Kept = func(within time.Duration) error
 var ErrNotKept = errors.New("the owner could not keep the durable counter on disk")
 
 // errNoJournal is the ErrNotKept of an owner that never keeps anything.
-var errNoJournal = errors.Join(ErrNotKept, errors.New("it has no data directory"))
+var errNoJournal = fmt.Errorf("%w: it has no data directory", ErrNotKept)
 
 // keep has the journal keep what call has charged. Nil: there is nothing to
 // wait for.
@@ -44,17 +44,14 @@ func (o *Owner) keep(call *limiter.Call, results []limiter.Result) Kept {
 			all = append(all, kept)
 		}
 	}
-	switch len(all) {
-	case 0:
+	if len(all) == 0 {
 		return nil
-	case 1:
-		return all[0]
 	}
 	return func(within time.Duration) error {
 		end := time.Now().Add(within)
 		for _, kept := range all {
 			if err := kept(time.Until(end)); err != nil {
-				return err
+				return fmt.Errorf("%w: %w", ErrNotKept, err)
 			}
 		}
 		return nil

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// saved is what the Save of one node was given last.
-type saved struct{ state []byte }
+// lastSaved is what the Save of one node was given last.
+type lastSaved struct{ state []byte }
 
-func (s *saved) option(o *MembershipOptions) {
+func (s *lastSaved) option(o *MembershipOptions) {
 	o.Placement = s.state
 	o.Save = func(state []byte) { s.state = state }
 }
@@ -18,7 +18,7 @@ func (s *saved) option(o *MembershipOptions) {
 // last run from the first moment on, so nobody decides for another's keys.
 func TestPlacesOutliveARestartOfAll(t *testing.T) {
 	inBubble(t, func(c *testCluster) {
-		var kept [3]saved
+		var kept [3]lastSaved
 		n1 := c.start("n1", 1, nil, kept[0].option)
 		n2 := c.start("n2", 2, seedsOn(1), kept[1].option)
 		n3 := c.start("n3", 3, seedsOn(1), kept[2].option)

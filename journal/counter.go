@@ -2,27 +2,18 @@ package journal
 
 import (
 	"encoding/binary"
-	"hash/crc32"
-
-	"go.etcd.io/bbolt"
 
 	"github.com/murmurate/murmurate/limiter"
 )
 
-// counterBucket holds the durable counters. A key is the counter's id: the
-// subject and the tag (big-endian) and the algorithm. A value is a version,
-// the end of the window in Unix ns and the mark (little-endian), and the
-// CRC-32C of all of it and the key, because a database notices a torn page,
-// and not a bit that has flipped within one.
-var counterBucket = []byte("counters")
-
+// A record of a counter: its key is the id, which is the subject and the tag
+// (big-endian) and the algorithm; its value is a version, the end of the
+// window in Unix ns, and the mark (little-endian).
 const (
 	counterVersion    = 1
 	counterKeyBytes   = 8 + 8 + 8 + 1
-	counterValueBytes = 1 + 8 + 8 + 4
+	counterValueBytes = 1 + 8 + 8
 )
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // counter is one record.
 type counter struct {
@@ -30,45 +21,40 @@ type counter struct {
 	end, mark int64
 }
 
-// put writes the record, or deletes it if nothing was counted.
-func (r *counter) put(b *bbolt.Bucket) error {
-	key := r.key()
-	if r.mark == 0 {
-		return b.Delete(key)
-	}
-	value := make([]byte, 1, counterValueBytes)
-	value[0] = counterVersion
-	value = binary.LittleEndian.AppendUint64(value, uint64(r.end))
-	value = binary.LittleEndian.AppendUint64(value, uint64(r.mark))
-	return b.Put(key, binary.LittleEndian.AppendUint32(value, checksum(key, value)))
-}
-
-func (r *counter) key() []byte {
+// counterKey names the record of a counter.
+func counterKey(id limiter.CounterID) string {
 	key := make([]byte, 0, counterKeyBytes)
-	key = binary.BigEndian.AppendUint64(key, r.id.Subject.Hi)
-	key = binary.BigEndian.AppendUint64(key, r.id.Subject.Lo)
-	key = binary.BigEndian.AppendUint64(key, r.id.Tag)
-	return append(key, byte(r.id.Algorithm))
+	key = binary.BigEndian.AppendUint64(key, id.Subject.Hi)
+	key = binary.BigEndian.AppendUint64(key, id.Subject.Lo)
+	key = binary.BigEndian.AppendUint64(key, id.Tag)
+	return string(append(key, byte(id.Algorithm)))
 }
 
-// decodeCounter reads a record. ok is false if it is not as it was written.
-func decodeCounter(key, value []byte) (r counter, ok bool) {
+// value is nil, which takes the record away, if nothing was counted.
+func (r *counter) value() []byte {
+	if r.mark == 0 {
+		return nil
+	}
+	value := append(make([]byte, 0, counterValueBytes), counterVersion)
+	value = binary.LittleEndian.AppendUint64(value, uint64(r.end))
+	return binary.LittleEndian.AppendUint64(value, uint64(r.mark))
+}
+
+// decodeCounter reads a record. ok is false if it is none, such as one of a
+// later version.
+func decodeCounter(key string, value []byte) (r counter, ok bool) {
 	if len(key) != counterKeyBytes || len(value) != counterValueBytes || value[0] != counterVersion {
 		return counter{}, false
 	}
-	sum := len(value) - 4
+	k := []byte(key)
 	r = counter{
 		id: limiter.CounterID{
-			Subject:   limiter.Subject{Hi: binary.BigEndian.Uint64(key), Lo: binary.BigEndian.Uint64(key[8:])},
-			Tag:       binary.BigEndian.Uint64(key[16:]),
-			Algorithm: limiter.Algorithm(key[24]),
+			Subject:   limiter.Subject{Hi: binary.BigEndian.Uint64(k), Lo: binary.BigEndian.Uint64(k[8:])},
+			Tag:       binary.BigEndian.Uint64(k[16:]),
+			Algorithm: limiter.Algorithm(k[24]),
 		},
 		end:  int64(binary.LittleEndian.Uint64(value[1:])),
 		mark: int64(binary.LittleEndian.Uint64(value[9:])),
 	}
-	return r, r.mark > 0 && binary.LittleEndian.Uint32(value[sum:]) == checksum(key, value[:sum])
-}
-
-func checksum(key, value []byte) uint32 {
-	return crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, value)
+	return r, r.mark > 0
 }

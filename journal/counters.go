@@ -6,17 +6,18 @@ import (
 	"sync"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/murmurate/murmurate/limiter"
 )
+
+// counterBucket holds the durable counters.
+const counterBucket Bucket = "counters"
 
 // Counters keeps what durable counters have counted, each as a mark: what is
 // on disk is at least what was answered, and at most a chunk more. It is safe
 // for concurrent use.
 type Counters struct {
-	db  *bbolt.DB
-	log *slog.Logger
+	records *Records
+	log     *slog.Logger
 
 	mu    sync.Mutex
 	marks map[limiter.CounterID]*mark
@@ -166,38 +167,44 @@ func (c *Counters) Len() int {
 	return len(c.marks)
 }
 
-// openCounters makes Counters of a database, with what it holds that has not ended by
-// now, in Unix ns. broken is the number of records that could not be read.
-func openCounters(db *bbolt.DB, log *slog.Logger, now int64) (c *Counters, broken int, err error) {
-	c = &Counters{
-		db: db, log: log,
-		marks:  make(map[limiter.CounterID]*mark),
+// Counters returns the durable counters, of which those whose window has ended
+// by now, in Unix ns, are dropped. It is called once; whoever does ends them
+// with [Counters.Close] before the journal.
+func (j *Journal) Counters(log *slog.Logger, now int64) (*Counters, error) {
+	records := j.Bucket(counterBucket)
+	all, err := records.All()
+	if err != nil {
+		return nil, err
+	}
+	c := &Counters{
+		records: records, log: log,
+		marks:  make(map[limiter.CounterID]*mark, len(all)),
 		next:   newBatch(),
 		wake:   make(chan struct{}, 1),
 		closed: make(chan struct{}),
 		ended:  make(chan struct{}),
 	}
-	err = db.Update(func(tx *bbolt.Tx) error {
-		bucket, err := tx.CreateBucketIfNotExists(counterBucket)
-		if err != nil {
-			return err
+	old, strange := make(map[string][]byte), 0
+	for key, value := range all {
+		switch r, ok := decodeCounter(key, value); {
+		case !ok:
+			strange++
+		case r.end > now:
+			c.marks[r.id] = &mark{end: r.end, durable: r.mark}
+		default:
+			old[key] = nil
 		}
-		return bucket.ForEach(func(key, value []byte) error {
-			r, ok := decodeCounter(key, value)
-			switch {
-			case !ok:
-				broken++
-			case r.end > now:
-				c.marks[r.id] = &mark{end: r.end, durable: r.mark}
-			}
-			return nil
-		})
-	})
-	if err != nil {
-		return nil, 0, err
+	}
+	if strange > 0 {
+		log.Error("durable counters of another version of the product were left alone; what they counted is not known", "counters", strange)
+	}
+	if len(old) > 0 {
+		if err := records.Put(old); err != nil {
+			return nil, err
+		}
 	}
 	go c.flush()
-	return c, broken, nil
+	return c, nil
 }
 
 // Each calls f with every counter that is kept, as it is on disk, until f
@@ -214,8 +221,8 @@ func (c *Counters) Each(f func(limiter.CounterID, limiter.Window) error) error {
 	return nil
 }
 
-// close writes what is gathered and ends.
-func (c *Counters) close() {
+// Close writes what is gathered and ends.
+func (c *Counters) Close() {
 	close(c.closed)
 	<-c.ended
 }

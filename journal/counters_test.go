@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -19,22 +18,26 @@ import (
 // far is a window that does not end during a test.
 const far = int64(1) << 62
 
-func database(t testing.TB, path string) *bbolt.DB {
+// openCounters is a journal and its counters, which the test closes.
+func openCounters(t testing.TB, dir string) (*Journal, *Counters) {
 	t.Helper()
-	db, err := bbolt.Open(path, 0o600, nil)
+	j, err := Open(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return db
+	c, err := j.Counters(slog.New(slog.DiscardHandler), time.Now().UnixNano())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j, c
 }
 
-func counters(t testing.TB, db *bbolt.DB) *Counters {
+func closeCounters(t testing.TB, j *Journal, c *Counters) {
 	t.Helper()
-	c, broken, err := openCounters(db, slog.New(slog.DiscardHandler), time.Now().UnixNano())
-	if err != nil || broken != 0 {
-		t.Fatalf("%d broken records, %v", broken, err)
+	c.Close()
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
 	}
-	return c
 }
 
 func idOf(n uint64) limiter.CounterID {
@@ -42,21 +45,13 @@ func idOf(n uint64) limiter.CounterID {
 }
 
 // onDisk is what a process that starts now would find.
-func onDisk(t interface{ Fatal(...any) }, db *bbolt.DB, id limiter.CounterID) (found counter) {
-	err := db.View(func(tx *bbolt.Tx) error {
-		key := (&counter{id: id}).key()
-		if value := tx.Bucket(counterBucket).Get(key); value != nil {
-			var ok bool
-			if found, ok = decodeCounter(key, value); !ok {
-				return errors.New("the record is not as it was written")
-			}
-		}
-		return nil
-	})
+func onDisk(t interface{ Fatal(...any) }, j *Journal, id limiter.CounterID) counter {
+	all, err := j.Bucket(counterBucket).All()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return found
+	r, _ := decodeCounter(counterKey(id), all[counterKey(id)])
+	return r
 }
 
 func mustKeep(t testing.TB, kept func(time.Duration) error) {
@@ -77,16 +72,17 @@ func TestCountersAreOnDiskBeforeTheAnswer(t *testing.T) {
 	runs := 0
 	rapid.Check(t, func(t *rapid.T) {
 		runs++
-		db, err := bbolt.Open(filepath.Join(dir, fmt.Sprint(runs)), 0o600, &bbolt.Options{NoSync: true})
+		db, err := bbolt.Open(filepath.Join(dir, fmt.Sprint(runs)), 0o600, &bbolt.Options{NoSync: true}) // what is committed is what counts here
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer db.Close()
-		c, _, err := openCounters(db, slog.New(slog.DiscardHandler), 0)
+		j := &Journal{db}
+		defer j.Close()
+		c, err := j.Counters(slog.New(slog.DiscardHandler), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer c.close()
+		defer c.Close()
 		count := rapid.SampledFrom([]int64{1, 10, 5000, 100_000}).Draw(t, "count")
 		chunk := chunkOf(count)
 		windows := map[limiter.CounterID]limiter.Window{}
@@ -117,7 +113,7 @@ func TestCountersAreOnDiskBeforeTheAnswer(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			disk := onDisk(t, db, id)
+			disk := onDisk(t, j, id)
 			if w.Used > 0 && (disk.end != w.End || disk.mark < w.Used) {
 				t.Fatalf("counted %+v, of which %+v is on disk", w, disk)
 			}
@@ -135,8 +131,7 @@ func TestCountersAreOnDiskBeforeTheAnswer(t *testing.T) {
 // waited for far less often than there are calls.
 func TestCountersShareTheWaitForTheDisk(t *testing.T) {
 	t.Parallel()
-	db := database(t, filepath.Join(t.TempDir(), "db"))
-	c := counters(t, db)
+	j, c := openCounters(t, t.TempDir())
 	const workers, calls, count = 32, 50, 1000
 	var used [4]atomic.Int64
 	var work sync.WaitGroup
@@ -146,7 +141,7 @@ func TestCountersShareTheWaitForTheDisk(t *testing.T) {
 				n := uint64(w % len(used))
 				u := used[n].Add(1)
 				mustKeep(t, c.Keep(idOf(n), limiter.Window{Used: u, End: far}, count))
-				if disk := onDisk(t, db, idOf(n)); disk.mark < u {
+				if disk := onDisk(t, j, idOf(n)); disk.mark < u {
 					t.Errorf("%d was acknowledged and %d is on disk", u, disk.mark)
 				}
 			}
@@ -157,17 +152,13 @@ func TestCountersShareTheWaitForTheDisk(t *testing.T) {
 	if all := int64(workers * calls); stats.Syncs == 0 || stats.Syncs > all/4 || stats.Failures != 0 {
 		t.Errorf("%+v for %d calls", stats, all)
 	}
-	c.close()
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closeCounters(t, j, c)
 }
 
 // A chunk spares nearly all calls the wait.
 func TestChunksSpareTheWait(t *testing.T) {
 	t.Parallel()
-	db := database(t, filepath.Join(t.TempDir(), "db"))
-	c := counters(t, db)
+	j, c := openCounters(t, t.TempDir())
 	waited := 0
 	const calls, count = 10_000, 1_000_000 // a chunk of 1,000
 	for u := range int64(calls) {
@@ -179,30 +170,25 @@ func TestChunksSpareTheWait(t *testing.T) {
 	if stats := c.Stats(); waited > calls/1000+1 || stats.Syncs > 2*calls/1000+2 {
 		t.Errorf("%d of %d calls waited; %+v", waited, calls, stats)
 	}
-	c.close()
-	if disk := onDisk(t, db, idOf(1)); disk.mark < calls || disk.mark >= calls+1000 {
+	c.Close()
+	if disk := onDisk(t, j, idOf(1)); disk.mark < calls || disk.mark >= calls+1000 {
 		t.Errorf("%d on disk", disk.mark)
 	}
-	if err := db.Close(); err != nil {
+	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func TestCountersSurvive(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "db")
-	db := database(t, path)
-	c := counters(t, db)
+	dir := t.TempDir()
+	j, c := openCounters(t, dir)
 	for n := range uint64(100) {
 		mustKeep(t, c.Keep(idOf(n), limiter.Window{Used: int64(n) + 1, End: far}, 10))
 	}
 	mustKeep(t, c.Keep(idOf(100), limiter.Window{Used: 5, End: 1}, 10)) // has ended by the next start
-	c.close()
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	db = database(t, path)
-	c = counters(t, db)
+	closeCounters(t, j, c)
+	j, c = openCounters(t, dir)
 	found := make(map[limiter.CounterID]limiter.Window)
 	if err := c.Each(func(id limiter.CounterID, w limiter.Window) error { found[id] = w; return nil }); err != nil {
 		t.Fatal(err)
@@ -212,85 +198,35 @@ func TestCountersSurvive(t *testing.T) {
 			t.Errorf("counter %d is %+v", n, w)
 		}
 	}
-	if len(found) != 100 {
-		t.Errorf("%d counters", len(found))
+	if all, err := j.Bucket(counterBucket).All(); err != nil || len(found) != 100 || len(all) != 100 {
+		t.Errorf("%d counters in %d records, %v", len(found), len(all), err)
 	}
-	c.close()
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// Each bit of a record counts.
-func TestFlippedBitsAreNoticed(t *testing.T) {
-	t.Parallel()
-	r := counter{id: idOf(7), end: far, mark: 1234}
-	db := database(t, filepath.Join(t.TempDir(), "db"))
-	defer db.Close()
-	var key, value []byte
-	err := db.Update(func(tx *bbolt.Tx) error {
-		bucket, err := tx.CreateBucket(counterBucket)
-		if err != nil {
-			return err
-		}
-		if err := r.put(bucket); err != nil {
-			return err
-		}
-		key = r.key()
-		value = append(value, bucket.Get(key)...)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, ok := decodeCounter(key, value); !ok || got != r {
-		t.Fatalf("%+v, %t", got, ok)
-	}
-	for _, part := range [][]byte{key, value} {
-		for i := range len(part) * 8 {
-			part[i/8] ^= 1 << (i % 8)
-			if got, ok := decodeCounter(key, value); ok {
-				t.Errorf("bit %d: %+v", i, got)
-			}
-			part[i/8] ^= 1 << (i % 8)
-		}
-	}
-	for i := range value {
-		if _, ok := decodeCounter(key, value[:i]); ok {
-			t.Errorf("cut at %d", i)
-		}
-	}
+	closeCounters(t, j, c)
 }
 
 // What has ended leaves no record behind, however much there is.
 func TestSweepDropsWhatHasEnded(t *testing.T) {
 	t.Parallel()
-	db := database(t, filepath.Join(t.TempDir(), "db"))
-	c := counters(t, db)
-	const old, live = 3 * sweepRecords, 10
+	j, c := openCounters(t, t.TempDir())
+	const old, live = 3 * sweepCounters, 10
 	var last func(time.Duration) error
 	for n := range uint64(old + live) {
-		end := int64(1000)
+		end := time.Now().Add(time.Hour).UnixNano()
 		if n >= old {
 			end = far
 		}
 		last = c.Keep(idOf(n), limiter.Window{Used: 1, End: end}, 10)
 	}
 	mustKeep(t, last)
-	c.close() // so that the sweeps below are the only ones
-	var from []byte
-	for range 10 {
-		from = c.sweep(from, 1000)
+	c.Close() // so that the sweeps below are the only ones
+	for sweeps := 0; c.Len() > live && sweeps < 1000; sweeps++ {
+		c.sweep(time.Now().Add(time.Hour).UnixNano())
 	}
-	records := 0
-	_ = db.View(func(tx *bbolt.Tx) error {
-		records = tx.Bucket(counterBucket).Stats().KeyN
-		return nil
-	})
-	if records != live || c.Len() != live {
-		t.Errorf("%d records and %d marks are left, want %d", records, c.Len(), live)
+	all, err := j.Bucket(counterBucket).All()
+	if err != nil || len(all) != live || c.Len() != live {
+		t.Errorf("%d records and %d marks are left, want %d; %v", len(all), c.Len(), live, err)
 	}
-	if err := db.Close(); err != nil {
+	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -299,11 +235,9 @@ func TestSweepDropsWhatHasEnded(t *testing.T) {
 // next.
 func TestFailedWritesAreToldAndTriedAgain(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "db")
-	db := database(t, path)
-	c := counters(t, db)
+	j, c := openCounters(t, t.TempDir())
 	mustKeep(t, c.Keep(idOf(1), limiter.Window{Used: 1, End: far}, 10))
-	if err := db.Close(); err != nil { // every transaction fails from here on
+	if err := j.Close(); err != nil { // every transaction fails from here on
 		t.Fatal(err)
 	}
 	for used := range int64(3) {
@@ -318,7 +252,7 @@ func TestFailedWritesAreToldAndTriedAgain(t *testing.T) {
 	if s := c.Stats(); s.Failures != 3 {
 		t.Errorf("%+v", s)
 	}
-	c.close()
+	c.Close()
 }
 
 // BenchmarkKeep is the cost of a durable call: alone, and with 32 at once.
@@ -330,8 +264,7 @@ func BenchmarkKeep(b *testing.B) {
 				name = "one in a thousand waits"
 			}
 			b.Run(name+", "+map[int]string{1: "one caller", 32: "32 callers"}[width], func(b *testing.B) {
-				db := database(b, filepath.Join(b.TempDir(), "db"))
-				c := counters(b, db)
+				j, c := openCounters(b, b.TempDir())
 				var used atomic.Int64
 				b.SetParallelism(width)
 				b.RunParallel(func(pb *testing.PB) {
@@ -340,8 +273,7 @@ func BenchmarkKeep(b *testing.B) {
 					}
 				})
 				b.ReportMetric(float64(c.Stats().Syncs)/float64(b.N), "syncs/op")
-				c.close()
-				_ = db.Close()
+				closeCounters(b, j, c)
 			})
 		}
 	}

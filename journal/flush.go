@@ -2,18 +2,15 @@ package journal
 
 import (
 	"time"
-
-	"go.etcd.io/bbolt"
-
-	"github.com/murmurate/murmurate/limiter"
 )
 
 const (
-	// sweepEvery is how often some records are looked at, to drop those whose
+	// sweepEvery is how often some counters are looked at, to drop those whose
 	// window has ended.
 	sweepEvery = time.Second
-	// sweepRecords is how many they are.
-	sweepRecords = 4096
+	// sweepCounters is how many they are. A range over a map begins anywhere,
+	// so after a while all have been looked at.
+	sweepCounters = 4096
 )
 
 // flush writes batches, one at a time: what is asked for while one is written
@@ -23,13 +20,12 @@ func (c *Counters) flush() {
 	defer close(c.ended)
 	sweep := time.NewTicker(sweepEvery)
 	defer sweep.Stop()
-	var from []byte
 	for {
 		select {
 		case <-c.wake:
 			c.writeNext()
 		case <-sweep.C:
-			from = c.sweep(from, time.Now().UnixNano())
+			c.sweep(time.Now().UnixNano())
 		case <-c.closed:
 			c.writeNext()
 			return
@@ -43,32 +39,25 @@ func (c *Counters) writeNext() {
 	if len(records) == 0 {
 		return
 	}
-	b.err = c.db.Update(func(tx *bbolt.Tx) error {
-		bucket := tx.Bucket(counterBucket)
-		for i := range records {
-			if err := records[i].put(bucket); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	b.err = c.records.Put(records)
 	c.settle(b, len(records))
 	close(b.done)
 }
 
 // take begins to write what is gathered.
-func (c *Counters) take() (*batch, []counter) {
+func (c *Counters) take() (*batch, map[string][]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	b := c.next
 	c.next = newBatch()
-	records := make([]counter, 0, len(b.counters))
+	records := make(map[string][]byte, len(b.counters))
 	for id, m := range b.counters {
 		if m.pending.batch != b {
 			continue // a new window has begun, and asked for more in another batch
 		}
 		m.writing, m.pending = m.pending, target{}
-		records = append(records, counter{id: id, end: m.end, mark: m.writing.mark})
+		r := counter{id: id, end: m.end, mark: m.writing.mark}
+		records[counterKey(id)] = r.value()
 	}
 	return b, records
 }
@@ -97,52 +86,31 @@ func (c *Counters) settle(b *batch, records int) {
 	}
 }
 
-// sweep drops some of the records whose window has ended at now, beginning
-// with the key from. It returns where to go on.
-func (c *Counters) sweep(from []byte, now int64) (next []byte) {
-	var old [][]byte
-	err := c.db.View(func(tx *bbolt.Tx) error {
-		cursor := tx.Bucket(counterBucket).Cursor()
-		key, value := cursor.Seek(from)
-		for range sweepRecords {
-			if key == nil {
-				break
-			}
-			if r, ok := decodeCounter(key, value); !ok || r.end <= now && c.forget(r.id, now) {
-				old = append(old, append([]byte(nil), key...))
-			}
-			key, value = cursor.Next()
-		}
-		next = append([]byte(nil), key...)
-		return nil
-	})
-	if err == nil && len(old) > 0 {
-		err = c.db.Update(func(tx *bbolt.Tx) error {
-			for _, key := range old {
-				if err := tx.Bucket(counterBucket).Delete(key); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+// sweep drops some of the counters whose window has ended at now.
+func (c *Counters) sweep(now int64) {
+	old := c.forget(now)
+	if len(old) == 0 {
+		return
 	}
-	if err != nil {
-		c.log.Error("old durable counters could not be dropped", "error", err)
+	if err := c.records.Put(old); err != nil {
+		c.log.Error("old durable counters could not be dropped", "error", err) // the next start drops them
 	}
-	return next
 }
 
-// forget drops a mark whose window has ended, and reports whether it is gone.
-func (c *Counters) forget(id limiter.CounterID, now int64) bool {
+// forget forgets some of the counters whose window has ended, and returns
+// their records to drop.
+func (c *Counters) forget(now int64) map[string][]byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	m := c.marks[id]
-	switch {
-	case m == nil:
-		return true
-	case m.end > now || m.writing.batch != nil || m.pending.batch != nil:
-		return false
+	old, looked := make(map[string][]byte), 0
+	for id, m := range c.marks {
+		if looked++; looked > sweepCounters {
+			break
+		}
+		if m.end <= now && m.writing.batch == nil && m.pending.batch == nil {
+			delete(c.marks, id)
+			old[counterKey(id)] = nil
+		}
 	}
-	delete(c.marks, id)
-	return true
+	return old
 }

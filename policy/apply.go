@@ -19,9 +19,9 @@ type MatchOptions struct {
 	// Cost, if not 0, takes the place of the policies' costs.
 	Cost int64
 	// Override, if not nil, returns the override that was set at run time for
-	// a policy's exact key, or nil. It wins over those of the configuration.
-	// Limits that the policy does not have (any more) are passed over.
-	Override func(policy, key string) *Override
+	// a policy's exact key, or nil; see [Set.CompileOverride]. It wins over
+	// those of the configuration.
+	Override func(policy, key string) *CompiledOverride
 }
 
 // Applied is one policy that applies to a request.
@@ -114,11 +114,10 @@ func (r *rules) apply(v *view, o *MatchOptions) (Applied, error) {
 
 // override gives a what was set for its key.
 func (r *rules) override(a *Applied, tier int, o *MatchOptions) {
-	p := r.plans[0].policy
-	if set := o.override(p.Name, a.Key); set != nil {
-		a.Unlimited, a.Blocked = set.Unlimited, set.Blocked
-		if len(set.Limits) > 0 {
-			a.Plan = newPlan(p.with(replaced(a.Plan.policy, set.Limits)))
+	if c := r.runtimeOverride(o, a.Key); c != nil {
+		a.Unlimited, a.Blocked = c.set.Unlimited, c.set.Blocked
+		if c.plans != nil {
+			a.Plan = c.plans[tier]
 		}
 	} else if set := r.overrides.find(a.Key); set != nil {
 		a.Unlimited, a.Blocked = set.Unlimited, set.Blocked
@@ -147,14 +146,6 @@ func (a *Applied) Uncounted() (d Decision, ok bool) {
 		}, true
 	}
 	return Decision{}, false
-}
-
-// override is the one that was set at run time, or nil.
-func (o *MatchOptions) override(policyName, key string) *Override {
-	if o.Override == nil {
-		return nil
-	}
-	return o.Override(policyName, key)
 }
 
 // keyOf is the key of v for this policy.

@@ -50,7 +50,7 @@ func (r *rules) explain(v *view, o *MatchOptions) Explanation {
 	if e.Applied, e.Err = r.apply(v, o); e.Err != nil || e.Applied.Exempt {
 		return e
 	}
-	if o.override(e.Policy, e.Applied.Key) != nil {
+	if r.runtimeOverride(o, e.Applied.Key) != nil {
 		e.Rule = "override"
 	} else if set := r.overrides.find(e.Applied.Key); set != nil {
 		e.Rule = set.place

@@ -54,9 +54,7 @@ func (r *rules) compileOverrides(p *Policy, fault faultFunc) {
 			fitsAll(p.Cost.Default, o.Limits, p.Name, "cost.default", func(field, format string, args ...any) {
 				fault(field, format+" in %s", append(args, o.place)...)
 			})
-			for _, plan := range r.plans {
-				o.plans = append(o.plans, newPlan(p.with(replaced(plan.policy, o.Limits))))
-			}
+			o.plans = r.replacing(o.Limits)
 		}
 		table, written, field := t.exact, o.Key, "key"
 		if o.KeyPrefix != "" {
@@ -75,6 +73,16 @@ func (r *rules) compileOverrides(p *Policy, fault faultFunc) {
 	}
 	slices.SortFunc(t.lengths, func(a, b int) int { return cmp.Compare(b, a) })
 	t.lengths = slices.Compact(t.lengths)
+}
+
+// replacing are the plans of r with limits in the place of those of the same
+// name.
+func (r *rules) replacing(limits []limiter.Limit) []*Plan {
+	p, plans := r.plans[0].policy, make([]*Plan, len(r.plans))
+	for i, plan := range r.plans {
+		plans[i] = newPlan(p.with(replaced(plan.policy, limits)))
+	}
+	return plans
 }
 
 // faults judges o as one of p's.
@@ -152,7 +160,11 @@ func (s *Set) CheckOverride(policyName string, o *Override) error {
 	}
 	var faults []*InputError
 	fault := appendTo(&faults).under("override")
-	o.faults(r.plans[0].policy, fault)
+	p := r.plans[0].policy
+	o.faults(p, fault)
+	fitsAll(p.Cost.Default, o.Limits, p.Name, "limits", func(field, format string, args ...any) {
+		fault(field, "the policy's cost.default of "+format, args...)
+	})
 	if o.KeyPrefix != "" {
 		fault("key_prefix", "only the configuration has overrides for prefixes: give the whole key")
 	}

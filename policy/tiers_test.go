@@ -98,49 +98,12 @@ func TestTiersKeepTheCounter(t *testing.T) {
 	}
 }
 
-func TestOverrideAtRunTime(t *testing.T) {
-	t.Parallel()
-	s := mustSet(t, tiered())
-	set := map[string]*Override{
-		"k":         {Limits: []limiter.Limit{perMinute("burst", 7), perMinute("gone", 1)}},
-		"partner-1": {Blocked: true},
-		"free":      {Unlimited: true},
-	}
-	o := MatchOptions{Override: func(policy, key string) *Override {
-		if policy != "api" {
-			t.Errorf("asked for policy %s", policy)
-		}
-		return set[key]
-	}}
-	for _, c := range []struct {
-		key    string
-		want   Applied
-		counts []int64
-		rule   string
-	}{
-		{"k", Applied{Key: "k", Tier: "Pro"}, []int64{7, 5000}, "override"},
-		{"partner-1", Applied{Key: "partner-1", Tier: "Pro", Blocked: true}, []int64{10, 5000}, "override"},
-		{"free", Applied{Key: "free", Tier: "Pro", Unlimited: true}, []int64{10, 5000}, "override"},
-		{"leaked-key", Applied{Key: "leaked-key", Tier: "Pro", Blocked: true}, []int64{10, 5000}, "overrides[1]"},
-	} {
-		o.Key, c.want.Cost = c.key, 1
-		r := request{header: fields{"X-Plan": "Pro"}}
-		got := apply(t, s, r, o)
-		plan := got.Plan
-		got.Plan = nil
-		if got != c.want || !slices.Equal(counts(plan), c.counts) {
-			t.Errorf("%s: %+v with %v, want %+v with %v", c.key, got, counts(plan), c.want, c.counts)
-		}
-		if rule := s.Explain(r, o)[0].Rule; rule != c.rule {
-			t.Errorf("%s: explained by %q, want %q", c.key, rule, c.rule)
-		}
-	}
-}
-
 func TestCheckOverride(t *testing.T) {
 	t.Parallel()
 	lone := Policy{Name: "lone", Limits: []limiter.Limit{perMinute("", 1)}}
-	s := mustSet(t, tiered(), lone)
+	dear := tiered()
+	dear.Name, dear.Cost.Default, dear.Overrides = "dear", 5, nil
+	s := mustSet(t, tiered(), lone, dear)
 	for _, c := range []struct {
 		policy string
 		o      Override
@@ -154,6 +117,9 @@ func TestCheckOverride(t *testing.T) {
 		{"api", Override{Key: "k", Limits: []limiter.Limit{perMinute("", 1)}}, "override.limits[0].name: is required: which of the policy's limits it replaces (burst, month)"},
 		{"api", Override{KeyPrefix: "k", Blocked: true}, "override.key_prefix: only the configuration has overrides for prefixes: give the whole key"},
 		{"api", Override{}, "override: needs a key, or key_prefix for several: whom it is for\noverride: needs limits, or unlimited: true, or blocked: true"},
+		{"dear", Override{Key: "k", Limits: []limiter.Limit{perMinute("burst", 4), perMinute("month", 5)}},
+			`override.limits: the policy's cost.default of 5 is more than limit "burst" can ever hold (4)`},
+		{"dear", Override{Key: "k", Limits: []limiter.Limit{perMinute("burst", 0)}}, ""},
 		{"apj", Override{Key: "k", Blocked: true}, `policy: there is no policy "apj" (did you mean "api"?)`},
 	} {
 		if got := strings.Join(faultLines(t, s.CheckOverride(c.policy, &c.o)), "\n"); got != c.want {

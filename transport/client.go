@@ -24,6 +24,8 @@ type ClientOptions struct {
 	Self Identity
 	// Placement is this node's. Required.
 	Placement Placement
+	// Feed is this node's. Nil: it has none.
+	Feed Feed
 	// TLS is the configuration that [SecretTLS] or [FilesTLS] makes. Nil:
 	// plain TCP.
 	TLS *tls.Config
@@ -149,6 +151,15 @@ func (c *Client) collect(p *pending, results []limiter.Result) error {
 func (c *Client) Reachable() bool {
 	s := c.session.Load()
 	return s != nil && s.up()
+}
+
+// Refresh has the peer asked for a sign of life, which comes with what its
+// feed has that is new. A session that is not OnDemand needs none: it asks all
+// the time. Refresh does not wait for the answer.
+func (c *Client) Refresh() {
+	if s := c.session.Load(); s != nil {
+		s.refresh()
+	}
 }
 
 // LastError is why there is no session at the moment, or nil if there is one

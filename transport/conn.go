@@ -28,6 +28,7 @@ type conn struct {
 	replies  []byte // of the frameReplies under way
 	theirs   uint64 // the peer's digest, as last seen
 	exchange exchange
+	feeder   feeder
 	woken    bool      // the closing server has interrupted the wait for a frame
 	left     time.Time // when a closing server stops waiting; zero: no goodbye said yet
 
@@ -63,6 +64,7 @@ func (c *conn) serve() {
 	s.log.write(slog.LevelInfo, "peer connected", peer.ID, nil, remote, slog.String("version", peer.Version))
 	c.in, c.out = in, &frameWriter{conn: upper, clock: s.clock}
 	c.in.beforeWait = c.beforeWait
+	c.feeder = newFeeder(s.options.Feed, min(peer.max, maxProtocol))
 	if err := c.loop(); !errors.Is(err, io.EOF) && !s.isClosing() {
 		s.log.write(slog.LevelWarn, "connection of a peer lost", peer.ID, err, remote)
 	}
@@ -84,6 +86,8 @@ func (c *conn) loop() error {
 			err = c.ping(body)
 		case frameState:
 			c.merge(body)
+		case frameFeed:
+			c.learn(body)
 		default:
 			err = fmt.Errorf("%w: kind %d from a client", errMalformed, k)
 		}
@@ -157,9 +161,9 @@ func (c *conn) decide(e *entry, arrived time.Duration) (Code, Later) {
 	return s.options.Handler.Handle(&c.space.call, results)
 }
 
-// closeReplies puts the replies so far into a frame. If the placements
-// differ, ours goes before it: a peer that is told CodeNotOwner must know
-// what we know by the time it reads that.
+// closeReplies puts the replies so far into a frame. What the peer does not
+// know goes before it: one that is told CodeNotOwner must know our placement
+// by the time it reads that.
 func (c *conn) closeReplies() {
 	if len(c.replies) == 0 {
 		return
@@ -172,9 +176,10 @@ func (c *conn) closeReplies() {
 	c.replies = c.replies[:0]
 }
 
-// handOver sends the placement if the peer's digest differs and returns our
-// digest.
+// handOver sends what is new in the feed, and the placement if the peer's
+// digest differs, and returns our digest.
 func (c *conn) handOver() uint64 {
+	c.buf = c.feeder.append(c.buf)
 	placement := c.server.options.Placement
 	mine := placement.Digest()
 	if c.exchange.due(c.server.clock.now(), mine, c.theirs) {
@@ -196,6 +201,12 @@ func (c *conn) ping(body []byte) error {
 func (c *conn) merge(state []byte) {
 	if err := c.server.options.Placement.Merge(state); err != nil {
 		c.server.log.write(slog.LevelWarn, "a peer's placement was not taken in", "", err)
+	}
+}
+
+func (c *conn) learn(records []byte) {
+	if err := c.feeder.merge(records); err != nil {
+		c.server.log.write(slog.LevelWarn, "the records of a peer were not taken in", "", err)
 	}
 }
 

@@ -75,10 +75,12 @@ func (c *Client) connect(ctx context.Context, first bool) (*session, error) {
 	}
 	c.log.write(slog.LevelInfo, "session with the peer", peer.ID, nil,
 		slog.String("address", c.options.Address), slog.String("version", peer.Version))
+	speaks := min(peer.max, maxProtocol)
 	s := &session{
 		client: c,
 		conn:   raw,
-		speaks: min(peer.max, maxProtocol),
+		speaks: speaks,
+		feeder: newFeeder(c.options.Feed, speaks),
 		in:     in,
 		out:    frameWriter{conn: conn, clock: c.clock},
 		wake:   make(chan struct{}, 1),

@@ -27,9 +27,11 @@ const (
 	// frameBye: the server is about to close. It refuses calls from here on
 	// and waits for the client to leave.
 	frameBye
+	// frameFeed holds records of the sender's feed.
+	frameFeed
 )
 
-func (k kind) known() bool { return k >= frameHello && k <= frameBye }
+func (k kind) known() bool { return k >= frameHello && k <= frameFeed }
 
 // looksLikeTLS reports whether the first byte of a connection is the type of
 // a TLS record (RFC 8446, section 5.1). No kind of frame has such a number,

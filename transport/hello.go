@@ -11,12 +11,13 @@ import (
 
 // The protocol versions that this package speaks. Both ends use the highest
 // that they have in common. Version 2 brought holds: three operations, and in
-// a result whether it was contended. Version 3 brought quotas and durable
-// counters.
+// a result whether it was contended. Version 3 brought the feed, quotas and
+// durable counters.
 const (
 	minProtocol, maxProtocol = 1, 3
 
 	protocolHolds  = 2
+	protocolFeed   = 3
 	protocolQuotas = 3
 )
 

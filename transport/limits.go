@@ -20,6 +20,13 @@ const (
 	frameBytes  = bufferBytes - maxEntryBytes - 64
 	bufferBytes = 32 << 10
 
+	// feedFrameBytes is the most that the records of a frame take, but for a
+	// single one that is longer.
+	feedFrameBytes = bufferBytes - headerBytes
+	// feedBurst is where a writer that has more to tell of the feed does
+	// something else first: a tenth of a second at 20 Mbit/s.
+	feedBurst = 256 << 10
+
 	// maxEntryBytes is more than one encoded call or reply can take.
 	maxEntryBytes = 96 + limiter.MaxCharges*(70+maxZoneBytes)
 	maxZoneBytes  = 64

@@ -10,21 +10,22 @@ import (
 	"github.com/murmurate/murmurate/limiter"
 )
 
-// firstProtocol makes the server at the other end of a connection look as if
-// it spoke protocol 1 only.
-type firstProtocol struct {
+// oldProtocol makes the server at the other end of a connection look as if
+// it spoke no newer protocol than speaks.
+type oldProtocol struct {
 	net.Conn
-	read int
+	speaks uint8
+	read   int
 }
 
 // maxAt is where a hello frame has the highest version: behind the header,
 // the magic and the lowest.
 const maxAt = headerBytes + 4 + 1
 
-func (c *firstProtocol) Read(p []byte) (int, error) {
+func (c *oldProtocol) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if at := maxAt - c.read; at >= 0 && at < n {
-		p[at] = 1
+		p[at] = c.speaks
 	}
 	c.read += n
 	return n, err
@@ -38,7 +39,7 @@ func TestOldPeerIsAskedForNoHolds(t *testing.T) {
 	_, c := pair(t, ServerOptions{Handler: spent}, ClientOptions{
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := new(net.Dialer).DialContext(ctx, network, address)
-			return &firstProtocol{Conn: conn}, err
+			return &oldProtocol{Conn: conn, speaks: 1}, err
 		},
 	})
 	for _, call := range sampleHolds() {

@@ -27,6 +27,8 @@ type ServerOptions struct {
 	Handler Handler
 	// Placement is this node's. Required.
 	Placement Placement
+	// Feed is this node's. Nil: it has none.
+	Feed Feed
 	// MaxConnections bounds the connections at one time. 0 is 2,048.
 	MaxConnections int
 	// Logger receives connections made, lost and refused. Nil: none.

@@ -24,6 +24,7 @@ type session struct {
 	in     *frameReader
 	out    frameWriter
 	speaks uint8         // protocol version
+	feeder feeder        // told is the writer's
 	wake   chan struct{} // holds a token when the writer has something to look at
 	ending chan struct{} // closed by end
 	once   sync.Once
@@ -37,6 +38,7 @@ type session struct {
 	lastSent time.Duration
 	exchange exchange
 	state    bool // the peer is to be sent the placement
+	asked    bool // a ping is due, whether the session is idle or not
 	leaving  bool // the peer said goodbye
 	over     bool // nothing more is accepted
 }
@@ -102,6 +104,14 @@ func (s *session) up() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.over && !s.leaving && s.health.up(s.client.clock.now())
+}
+
+// refresh has a ping sent.
+func (s *session) refresh() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = true
+	s.nudge()
 }
 
 // nudge makes the writer look again.

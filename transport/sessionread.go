@@ -21,6 +21,8 @@ func (s *session) read() error {
 			err = s.pong(body)
 		case frameState:
 			s.merge(body)
+		case frameFeed:
+			s.learn(body)
 		case frameBye:
 			s.bye()
 		default:
@@ -116,6 +118,12 @@ func (s *session) compare(theirs uint64) {
 func (s *session) merge(state []byte) {
 	if err := s.client.options.Placement.Merge(state); err != nil {
 		s.client.log.write(slog.LevelWarn, "the peer's placement was not taken in", s.client.options.Peer, err)
+	}
+}
+
+func (s *session) learn(records []byte) {
+	if err := s.feeder.merge(records); err != nil {
+		s.client.log.write(slog.LevelWarn, "the records of the peer were not taken in", s.client.options.Peer, err)
 	}
 }
 

@@ -54,6 +54,7 @@ func (s *session) compose(buf []byte) (frames []byte, wait time.Duration, err er
 	if state {
 		buf = appendState(buf, placement.State())
 	}
+	buf = s.feeder.append(buf)
 	digest := placement.Digest()
 
 	s.mu.Lock()
@@ -67,13 +68,13 @@ func (s *session) compose(buf []byte) (frames []byte, wait time.Duration, err er
 	}
 	before := len(buf)
 	buf = s.appendBatch(buf, digest, now)
-	if len(buf) == before && s.health.beating(now) {
+	if len(buf) == before && (s.asked || s.health.beating(now)) {
 		if wait = s.lastSent + pingEvery - now; wait <= 0 {
 			buf = appendPing(buf, framePing, digest, s.pings.next(now))
 		}
 	}
 	if len(buf) > before {
-		s.lastSent = now
+		s.lastSent, s.asked = now, false
 		s.health.sent(now)
 	}
 	return buf, wait, nil
