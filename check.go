@@ -89,7 +89,7 @@ func (n *Node) Reset(ctx context.Context, policyName, key string) (policy.Decisi
 func (n *Node) do(ctx context.Context, op limiter.Op, r *policy.Request) (policy.Decision, error) {
 	s := scratches.Get().(*scratch)
 	defer s.release()
-	applied, err := n.Policies().Apply(s.applied[:0], r, policy.MatchOptions{})
+	applied, err := n.Policies().Apply(s.applied[:0], r, n.matching(op != limiter.Take))
 	s.applied = applied
 	if err != nil {
 		return policy.Decision{}, err

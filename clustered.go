@@ -23,7 +23,7 @@ import (
 const gossipKeyBytes = 32
 
 // startClustered opens the peer port, joins the gossip, and serves peers.
-func (n *Node) startClustered(ctx context.Context) error {
+func (n *Node) startClustered(ctx context.Context, saved map[string][]byte) error {
 	o := &n.options
 	tlsConfig, err := o.peerTLS()
 	if err != nil {
@@ -46,6 +46,7 @@ func (n *Node) startClustered(ctx context.Context) error {
 		Cluster:     o.shared(n.identity),
 		Version:     o.Version,
 	}
+	n.startOverrides(saved)
 	known := &placement{known: make(chan struct{})}
 	if err := n.listenForPeers(listener, self, known, tlsConfig); err != nil {
 		return err
@@ -78,6 +79,9 @@ func (n *Node) startClustered(ctx context.Context) error {
 	n.view = n.members.View
 	known.set(n.members)
 	n.onClose("membership", n.members.Leave)
+	if o.Role == cluster.RoleClient {
+		n.keepAsking()
+	}
 	select {
 	case <-n.members.OwnersKnown():
 		return nil
@@ -96,6 +100,7 @@ func (n *Node) listenForPeers(listener net.Listener, self transport.Identity, kn
 		Self:      self,
 		Handler:   peerHandler{n.owner},
 		Placement: known,
+		Feed:      n.overrides,
 		TLS:       tlsConfig,
 		Logger:    n.options.Logger,
 	})
@@ -129,6 +134,7 @@ func (n *Node) connect(self transport.Identity, known *placement, tlsConfig *tls
 			Peer:        m.ID,
 			Self:        self,
 			Placement:   known,
+			Feed:        n.overrides,
 			OnDemand:    n.options.Role == cluster.RoleClient,
 			TLS:         tlsConfig,
 			DialContext: dial,

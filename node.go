@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"sync"
 	"sync/atomic"
 
 	"github.com/murmurate/murmurate/cluster"
+	"github.com/murmurate/murmurate/journal"
 	"github.com/murmurate/murmurate/limiter"
 	"github.com/murmurate/murmurate/policy"
 	"github.com/murmurate/murmurate/transport"
@@ -28,6 +30,12 @@ type Node struct {
 	outages  outages
 	peers    *transport.Server   // nil when Alone
 	members  *cluster.Membership // nil when Alone
+
+	store     *journal.Records // of overrides; nil without a data directory
+	overrides *cluster.Overrides
+	remaking  sync.Mutex                // one at a time, so that the newest is made last
+	overruled atomic.Pointer[overruled] // what overrides are for checks; nil while there are none
+	news      chan struct{}             // has room for one signal: an override was set or removed here
 
 	queues waitQueues
 
@@ -59,7 +67,7 @@ func Start(ctx context.Context, o Options) (*Node, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	n := &Node{options: o, clock: cluster.NewClock(), outages: outages{log: o.Logger}, closing: make(chan struct{}), ended: make(chan struct{})}
+	n := &Node{options: o, clock: cluster.NewClock(), outages: outages{log: o.Logger}, news: make(chan struct{}, 1), closing: make(chan struct{}), ended: make(chan struct{})}
 	n.policies.Store(o.Policies)
 	if err := n.start(ctx); err != nil {
 		_ = n.Close(ctx) // what had begun; the error that matters is err
@@ -70,6 +78,10 @@ func Start(ctx context.Context, o Options) (*Node, error) {
 
 func (n *Node) start(ctx context.Context) (err error) {
 	if n.identity, err = n.options.identity(); err != nil {
+		return err
+	}
+	saved, err := n.openDataDir()
+	if err != nil {
 		return err
 	}
 	n.owned = limiter.NewTable(limiter.TableOptions{MaxKeys: n.options.MaxKeys})
@@ -85,12 +97,12 @@ func (n *Node) start(ctx context.Context) (err error) {
 	})
 	n.sweep()
 	if n.options.Alone {
-		return n.startAlone()
+		return n.startAlone(saved)
 	}
-	return n.startClustered(ctx)
+	return n.startClustered(ctx, saved)
 }
 
-func (n *Node) startAlone() error {
+func (n *Node) startAlone(saved map[string][]byte) error {
 	if n.options.Name == "" {
 		n.options.Name = "alone"
 	}
@@ -99,6 +111,7 @@ func (n *Node) startAlone() error {
 		return err
 	}
 	n.view = func() *cluster.View { return alone }
+	n.startOverrides(saved)
 	return nil
 }
 

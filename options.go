@@ -66,6 +66,11 @@ type Options struct {
 	Network Network
 	// Deadline bounds a check that has to ask another node. 0: DefaultDeadline.
 	Deadline time.Duration
+	// DataDir is a directory for what the node keeps over a restart: the
+	// overrides that were set at run time. It is made if it does not exist, and
+	// serves one node. Empty: nothing is kept, and a node that restarts learns
+	// them from the others.
+	DataDir string
 	// MaxKeys bounds the live counters. 0: 10,000,000.
 	MaxKeys int
 	// Policies are the limits by name at the start; see Node.SetPolicies. Nil:

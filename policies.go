@@ -20,6 +20,9 @@ func (n *Node) Policies() *policy.Set { return n.policies.Load() }
 // room at once, a lower one may deny until what was spent has drained. A
 // limit that is not among set any more keeps its counters until they expire.
 //
+// Overrides that were set at run time go on, for what set has: one for a policy
+// or a limit that is not there has no effect until it is again.
+//
 // The other nodes are not told. A limit travels with the check, so until all
 // have the same set the counter of a key is one, and each node judges it by
 // the limit that it was given. The error is for a nil set, and changes
@@ -29,5 +32,6 @@ func (n *Node) SetPolicies(set *policy.Set) error {
 		return errNoPolicies
 	}
 	n.policies.Store(set)
+	n.remakeOverrides()
 	return nil
 }

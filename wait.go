@@ -157,7 +157,7 @@ func (w *waiter) hold(ctx context.Context, wait time.Duration) error {
 // delays reports whether an admission may come with a delay, by the policies
 // in force.
 func (w *waiter) delays() (bool, error) {
-	applied, err := w.node.Policies().Apply(nil, &w.request, policy.MatchOptions{})
+	applied, err := w.node.Policies().Apply(nil, &w.request, w.node.matching(w.request.Peek))
 	return err == nil && applied[0].Plan.Delays(), err
 }
 

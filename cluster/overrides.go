@@ -22,8 +22,9 @@ const MaxOverrides = 10_000
 var (
 	// ErrOverridesFull means that as many are in force as there can be.
 	ErrOverridesFull = fmt.Errorf("%d overrides that were set at run time are in force, and there can be no more: remove some, let them expire, or move lasting ones to the configuration", MaxOverrides)
-	errOverrideLong  = fmt.Errorf("an override takes at most %d bytes", MaxOverrideBytes)
-	errOverridesOver = errors.New("the node is closed")
+	// ErrOverridesClosed means that they are closed.
+	ErrOverridesClosed = errors.New("the overrides are closed")
+	errOverrideLong    = fmt.Errorf("an override takes at most %d bytes", MaxOverrideBytes)
 )
 
 // Override is one that is in force.
@@ -38,6 +39,12 @@ type Override struct {
 	Expires time.Time
 	// Counter tells what was set for one subject on one node apart.
 	Counter uint64
+}
+
+// Over reports whether o was said after other, by the order of all that is
+// said.
+func (o *Override) Over(other *Override) bool {
+	return overrideVersion{o.Counter, o.Node}.over(overrideVersion{other.Counter, other.Node})
 }
 
 // Left is how long o stays in force, at least 1 ns; 0: for good.
@@ -102,7 +109,7 @@ type Overrides struct {
 	sooner chan struct{} // has room for one signal: next has come closer
 }
 
-// NewOverrides takes up what was saved. The caller ends it with Close.
+// NewOverrides takes up what was saved.
 func NewOverrides(o OverridesOptions) *Overrides {
 	if o.Changed == nil {
 		o.Changed = func() {}
@@ -119,11 +126,16 @@ func NewOverrides(o OverridesOptions) *Overrides {
 		sooner:  make(chan struct{}, 1),
 	}
 	m.load()
+	return m
+}
+
+// Start begins what goes on in the background: what has expired ends, and what
+// others say is saved. The caller ends it with Close.
+func (m *Overrides) Start() {
 	m.running.Go(m.expire)
-	if o.Store != nil {
+	if m.o.Store != nil {
 		m.running.Go(m.save)
 	}
-	return m
 }
 
 // Close ends what goes on in the background. Until ctx ends, it saves what was
@@ -226,7 +238,7 @@ func (m *Overrides) stamp(said []saidOverride, now time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.over {
-		return errOverridesOver
+		return ErrOverridesClosed
 	}
 	for i := range said {
 		r := m.records[said[i].subject]

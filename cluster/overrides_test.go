@@ -70,6 +70,7 @@ func overridesOf(t *testing.T, node string, d *disk) *Overrides {
 func startOverrides(t *testing.T, o OverridesOptions) *Overrides {
 	t.Helper()
 	m := NewOverrides(o)
+	m.Start()
 	t.Cleanup(func() { m.shut() })
 	return m
 }

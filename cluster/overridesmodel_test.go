@@ -111,7 +111,9 @@ func converge(t *rapid.T) {
 
 func (g *group) start(i int) *Overrides {
 	d := g.disks[i]
-	return NewOverrides(OverridesOptions{Node: fmt.Sprint("n", i), Store: d, Saved: d.saved()})
+	m := NewOverrides(OverridesOptions{Node: fmt.Sprint("n", i), Store: d, Saved: d.saved()})
+	m.Start()
+	return m
 }
 
 // tellAll has everybody tell everybody everything, and reports whether anybody

@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"slices"
+
 	"github.com/murmurate/murmurate/limiter"
 	"github.com/murmurate/murmurate/ring"
 )
@@ -72,6 +74,11 @@ func (v *View) memberID(i int) string {
 		return ""
 	}
 	return v.Ring.Members()[i]
+}
+
+// Peers are the sessions to the other owners, as far as gossip knows them.
+func (v *View) Peers() []Peer {
+	return slices.DeleteFunc(slices.Clone(v.peers), func(p Peer) bool { return p == nil })
 }
 
 // OwnerID is the id of the member that owns subject, empty for none.
