@@ -66,10 +66,11 @@ type Options struct {
 	Network Network
 	// Deadline bounds a check that has to ask another node. 0: DefaultDeadline.
 	Deadline time.Duration
-	// DataDir is a directory for what the node keeps over a restart: the
-	// overrides that were set at run time. It is made if it does not exist, and
-	// serves one node. Empty: nothing is kept, and a node that restarts learns
-	// them from the others.
+	// DataDir is a directory for what the node keeps over a restart: durable
+	// counters, who had a place in the cluster, and the overrides that were set
+	// at run time. It is made if it does not exist, and serves one node. Empty:
+	// nothing is kept. A node that restarts learns overrides from the others
+	// then, and no limit of its policies may be durable.
 	DataDir string
 	// MaxKeys bounds the live counters. 0: 10,000,000.
 	MaxKeys int
@@ -160,6 +161,9 @@ func (o *Options) validate() error {
 	}
 	if o.Role != cluster.RoleOwner && o.Role != cluster.RoleClient {
 		fault("Role: must be %q or %q, got %q", cluster.RoleOwner, cluster.RoleClient, o.Role)
+	}
+	if err := o.keeps(o.Policies); err != nil {
+		fault("Policies: %w", err)
 	}
 	if o.Alone {
 		return errors.Join(faults...)
