@@ -179,6 +179,7 @@ func (n *Node) observe(r *policy.Request, a *policy.Applied, d *policy.Decision)
 	if a.UnknownTier {
 		o.UnknownTier(name)
 	}
+	n.observeQuotas(name, a, d)
 	if !d.Denied() {
 		return
 	}
@@ -193,6 +194,20 @@ func (n *Node) observe(r *policy.Request, a *policy.Applied, d *policy.Decision)
 			limit = policy.InlineName // its callers may give it any number of names
 		}
 		n.denials.report(denial{name, limit, d.Shadow}, l.RetryAfter, func() limiter.Subject { return n.subject(a, false) })
+	}
+}
+
+// observeQuotas tells how much of its quotas the key has used, if their owner
+// said so.
+func (n *Node) observeQuotas(name string, a *policy.Applied, d *policy.Decision) {
+	if name == policy.InlineName {
+		return // the names of their limits are the callers'
+	}
+	for i := range d.Limits {
+		if l := &d.Limits[i]; l.Algorithm == limiter.Quota && l.Source == limiter.SourceOwner && l.Limit > 0 {
+			used := max(0, 1-float64(l.Remaining)/float64(l.Limit))
+			n.options.Observer.QuotaUsed(name, a.Plan.Policy().Limits[i].Name, used, l.ResetAfter)
+		}
 	}
 }
 

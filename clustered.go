@@ -23,7 +23,7 @@ import (
 const gossipKeyBytes = 32
 
 // startClustered opens the peer port, joins the gossip, and serves peers.
-func (n *Node) startClustered(ctx context.Context, saved map[string][]byte) error {
+func (n *Node) startClustered(ctx context.Context) error {
 	o := &n.options
 	tlsConfig, err := n.peerTLS()
 	if err != nil {
@@ -46,7 +46,13 @@ func (n *Node) startClustered(ctx context.Context, saved map[string][]byte) erro
 		Cluster:     o.shared(n.identity),
 		Version:     o.Version,
 	}
-	n.startOverrides(saved)
+	if err := n.startOverrides(); err != nil {
+		return err
+	}
+	places, err := n.data.lastPlaces()
+	if err != nil {
+		return err
+	}
 	known := &placement{known: make(chan struct{})}
 	if err := n.listenForPeers(listener, self, known, tlsConfig); err != nil {
 		return err
@@ -72,6 +78,8 @@ func (n *Node) startClustered(ctx context.Context, saved map[string][]byte) erro
 		Connect:       n.connect(self, known, tlsConfig, &sessions),
 		Logger:        o.Logger,
 		Transport:     gossip,
+		Placement:     places,
+		Save:          n.savePlaces(),
 	})
 	if err != nil {
 		return errors.Join(err, shutDown(gossip))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/murmurate/murmurate/limiter"
 )
@@ -24,6 +25,9 @@ func (o *observer) Denied(policyName, limitName string) {
 	o.count(fmt.Sprintf("%s over %s", policyName, limitName))
 }
 
+func (o *observer) QuotaUsed(policyName, limitName string, ratio float64, _ time.Duration) {
+	o.count(fmt.Sprintf("%s/%s used %g", policyName, limitName, ratio))
+}
 func (o *observer) UnknownTier(policyName string) { o.count(policyName + " without a tier") }
 
 func (o *observer) Forward(outcome string) { o.count("forward " + outcome) }

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"github.com/murmurate/murmurate/cluster"
-	"github.com/murmurate/murmurate/journal"
 	"github.com/murmurate/murmurate/limiter"
 	"github.com/murmurate/murmurate/policy"
 	"github.com/murmurate/murmurate/transport"
@@ -28,6 +27,7 @@ type Node struct {
 	owner    *cluster.Owner
 	router   *cluster.Router
 	share    *cluster.Share
+	data     dataDir
 	outages  outages
 	denials  denials
 	peers    *transport.Server   // nil when Alone
@@ -35,7 +35,6 @@ type Node struct {
 	// certificates are the operator's own; nil without.
 	certificates *transport.Certificates
 
-	store     *journal.Records // of overrides; nil without a data directory
 	overrides *cluster.Overrides
 	remaking  sync.Mutex                // one at a time, so that the newest is made last
 	overruled atomic.Pointer[overruled] // what overrides are for checks; nil while there are none
@@ -87,14 +86,16 @@ func (n *Node) start(ctx context.Context) (err error) {
 	if n.identity, err = n.options.identity(); err != nil {
 		return err
 	}
-	saved, err := n.openDataDir()
-	if err != nil {
+	if err := n.openDataDir(); err != nil {
 		return err
 	}
 	n.owned = limiter.NewTable(limiter.TableOptions{MaxKeys: n.options.MaxKeys})
 	n.shares = limiter.NewTable(limiter.TableOptions{MaxKeys: n.options.MaxKeys})
+	if err := n.restore(); err != nil {
+		return err
+	}
 	view := func() *cluster.View { return n.view() } // known once the membership is
-	n.owner = cluster.NewOwner(n.owned, n.clock, view)
+	n.owner = cluster.NewOwner(n.owned, n.clock, view, n.data.journal())
 	n.share = cluster.NewShare(n.shares, n.clock, view)
 	n.router = cluster.NewRouter(cluster.RouterOptions{
 		View:     view,
@@ -104,12 +105,12 @@ func (n *Node) start(ctx context.Context) (err error) {
 	})
 	n.sweep()
 	if n.options.Alone {
-		return n.startAlone(saved)
+		return n.startAlone()
 	}
-	return n.startClustered(ctx, saved)
+	return n.startClustered(ctx)
 }
 
-func (n *Node) startAlone(saved map[string][]byte) error {
+func (n *Node) startAlone() error {
 	if n.options.Name == "" {
 		n.options.Name = "alone"
 	}
@@ -118,8 +119,7 @@ func (n *Node) startAlone(saved map[string][]byte) error {
 		return err
 	}
 	n.view = func() *cluster.View { return alone }
-	n.startOverrides(saved)
-	return nil
+	return n.startOverrides()
 }
 
 // Close drains the node: it leaves the cluster, so that others take over its

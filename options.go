@@ -66,10 +66,11 @@ type Options struct {
 	Network Network
 	// Deadline bounds a check that has to ask another node. 0: DefaultDeadline.
 	Deadline time.Duration
-	// DataDir is a directory for what the node keeps over a restart: the
-	// overrides that were set at run time. It is made if it does not exist, and
-	// serves one node. Empty: nothing is kept, and a node that restarts learns
-	// them from the others.
+	// DataDir is a directory for what the node keeps over a restart: durable
+	// counters, who had a place in the cluster, and the overrides that were set
+	// at run time. It is made if it does not exist, and serves one node. Empty:
+	// nothing is kept. A node that restarts learns overrides from the others
+	// then, and no limit of its policies may be durable.
 	DataDir string
 	// MaxKeys bounds the live counters. 0: 10,000,000.
 	MaxKeys int
@@ -100,6 +101,9 @@ type Observer interface {
 	Denied(policyName, limitName string)
 	// UnknownTier is a request of a tier that the policy does not have.
 	UnknownTier(policyName string)
+	// QuotaUsed is how much of a quota of a policy's, 0 to 1, the key of one
+	// check has used, and the time until the quota's period ends.
+	QuotaUsed(policyName, limitName string, ratio float64, rest time.Duration)
 	// Forward is one call to another node; see cluster.Forwarded.
 	Forward(outcome string)
 }
@@ -109,7 +113,10 @@ type nobody struct{}
 func (nobody) Decision(string, string, limiter.Source) {}
 func (nobody) Denied(string, string)                   {}
 func (nobody) UnknownTier(string)                      {}
-func (nobody) Forward(string)                          {}
+
+func (nobody) QuotaUsed(string, string, float64, time.Duration) {}
+
+func (nobody) Forward(string) {}
 
 // withDefaults fills in what was left out.
 func (o Options) withDefaults() (Options, error) {
@@ -154,6 +161,9 @@ func (o *Options) validate() error {
 	}
 	if o.Role != cluster.RoleOwner && o.Role != cluster.RoleClient {
 		fault("Role: must be %q or %q, got %q", cluster.RoleOwner, cluster.RoleClient, o.Role)
+	}
+	if err := o.keeps(o.Policies); err != nil {
+		fault("Policies: %w", err)
 	}
 	if o.Alone {
 		return errors.Join(faults...)

@@ -11,22 +11,25 @@ import (
 // while it has nothing to ask, asks an owner for what is new.
 const askEvery = 500 * time.Millisecond
 
-// startOverrides takes up the overrides that were saved, and keeps them until
+// startOverrides takes up the overrides of the last run, and keeps them until
 // the node closes.
-func (n *Node) startOverrides(saved map[string][]byte) {
+func (n *Node) startOverrides() (err error) {
 	o := cluster.OverridesOptions{
 		Node:    n.options.Name,
-		Saved:   saved,
 		Changed: n.remakeOverrides,
 		Logger:  n.options.Logger,
 	}
-	if n.store != nil {
-		o.Store = n.store
+	if n.data.overrides != nil {
+		o.Store = n.data.overrides
+		if o.Saved, err = n.data.overrides.All(); err != nil {
+			return err
+		}
 	}
 	n.overrides = cluster.NewOverrides(o)
 	n.remakeOverrides()
 	n.overrides.Start()
 	n.onClose("overrides", n.overrides.Close)
+	return nil
 }
 
 // keepAsking asks one owner after the other for what is new, until the node

@@ -25,11 +25,14 @@ func (n *Node) Policies() *policy.Set { return n.policies.Load() }
 //
 // The other nodes are not told. A limit travels with the check, so until all
 // have the same set the counter of a key is one, and each node judges it by
-// the limit that it was given. The error is for a nil set, and changes
-// nothing.
+// the limit that it was given. The error is for a nil set, or for durable
+// limits without Options.DataDir, and changes nothing.
 func (n *Node) SetPolicies(set *policy.Set) error {
 	if set == nil {
 		return errNoPolicies
+	}
+	if err := n.options.keeps(set); err != nil {
+		return err
 	}
 	n.policies.Store(set)
 	n.remakeOverrides()

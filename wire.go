@@ -18,8 +18,15 @@ import (
 type peerHandler struct{ owner *cluster.Owner }
 
 // Handle implements transport.Handler.
-func (h peerHandler) Handle(call *limiter.Call, results []limiter.Result) transport.Code {
-	err := h.owner.Do(call, results)
+func (h peerHandler) Handle(call *limiter.Call, results []limiter.Result) (transport.Code, transport.Later) {
+	kept, err := h.owner.Do(call, results)
+	if err != nil || kept == nil {
+		return codeOf(err), nil
+	}
+	return transport.CodeOK, func(within time.Duration) transport.Code { return codeOf(kept(within)) }
+}
+
+func codeOf(err error) transport.Code {
 	switch {
 	case err == nil:
 		return transport.CodeOK
@@ -27,6 +34,8 @@ func (h peerHandler) Handle(call *limiter.Call, results []limiter.Result) transp
 		return transport.CodeNotOwner
 	case errors.Is(err, limiter.ErrFull):
 		return transport.CodeFull
+	case errors.Is(err, cluster.ErrNotKept):
+		return transport.CodeNotKept
 	}
 	return transport.CodeInvalid
 }
@@ -43,6 +52,8 @@ func (s session) Do(ctx context.Context, deadline time.Time, call *limiter.Call,
 			return cluster.ErrNotOwner
 		case transport.CodeFull:
 			return limiter.ErrFull
+		case transport.CodeNotKept:
+			return cluster.ErrNotKept
 		default:
 		}
 	}

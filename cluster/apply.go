@@ -40,6 +40,7 @@ func (m *Membership) apply(entries []placed) error {
 		signal(m.announcing)
 	}
 	m.placement, m.ring = next, r
+	signal(m.saving)
 	m.buildView(m.table.boots())
 	return nil
 }

@@ -41,6 +41,8 @@ type Membership struct {
 	announcing chan struct{}
 	// news has room for one signal: others have told of a new placement.
 	news chan struct{}
+	// saving has room for one signal: the placement has changed.
+	saving chan struct{}
 	// announceMu keeps one update of the meta from overtaking another.
 	announceMu turn
 	leaveOnce  sync.Once
@@ -108,8 +110,10 @@ func StartMembership(ctx context.Context, o MembershipOptions) (*Membership, err
 		cancel()
 		return nil, err
 	}
+	m.remember(o.Placement)
 	m.begin()
 	m.start(func() { m.run(running) })
+	m.start(func() { m.saver(running) })
 	m.start(func() { m.announcer(running) })
 	m.start(func() { m.rejoin(running) })
 	m.start(func() { m.passOn(running) })
@@ -149,6 +153,7 @@ func newMembership(o *MembershipOptions, a addresses, cancel context.CancelFunc)
 		announceMu:  newTurn(),
 		announcing:  make(chan struct{}, 1),
 		news:        make(chan struct{}, 1),
+		saving:      make(chan struct{}, 1),
 		self: Member{
 			ID: o.ID, Incarnation: o.Incarnation, Address: o.PeerAddress,
 			Role: o.Role, State: StateJoining, Version: o.Version,

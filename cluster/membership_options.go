@@ -52,6 +52,14 @@ type MembershipOptions struct {
 	// Connect opens the session to a member. It must not call the Membership
 	// before it returns. Required.
 	Connect Connect
+	// Placement is the State that Save was given last by an earlier run of this
+	// node: whose places it then knew. So the members of a cluster that is
+	// restarted as a whole do not take over each other's keys while they find
+	// each other. Nil: nothing is known. One that cannot be read is left out.
+	Placement []byte
+	// Save is given the State whenever it has changed, by one goroutine. Nil:
+	// nobody keeps it.
+	Save func(state []byte)
 	// Logger receives what happens to the membership. Nil discards it.
 	Logger *slog.Logger
 	// Transport carries gossip. Nil is TCP and UDP on GossipAddress.

@@ -50,7 +50,7 @@ func newMesh(t *testing.T, ids ...string) *mesh {
 		n.view = testView(t, peers, ids...)
 		n.view.Self = self
 		view := func() *View { return n.view }
-		n.owner = NewOwner(n.table, NewClock(), view)
+		n.owner = NewOwner(n.table, NewClock(), view, nil)
 		n.router = NewRouter(RouterOptions{View: view, Owner: n.owner, Deadline: 50 * time.Millisecond})
 		m.nodes[self] = n
 	}
@@ -65,7 +65,7 @@ func (m *mesh) remaining(call *limiter.Call) int64 {
 			look := *call
 			look.Op = limiter.Peek
 			results := make([]limiter.Result, len(call.Charges))
-			if err := n.owner.Do(&look, results); err != nil {
+			if _, err := n.owner.Do(&look, results); err != nil {
 				m.t.Fatal(err)
 			}
 			return results[0].Remaining
@@ -96,7 +96,7 @@ func (l *link) Do(ctx context.Context, deadline time.Time, call *limiter.Call, r
 		if l.mesh.loses() || to.dead.Load() || !time.Now().Before(deadline) {
 			return
 		}
-		err := to.owner.Do(&sent, answer)
+		_, err := to.owner.Do(&sent, answer)
 		if err == nil && answer[0].Allowed && (sent.Op == limiter.Take || sent.Op == limiter.Confirm) {
 			to.charged.Add(1)
 		}

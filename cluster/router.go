@@ -65,9 +65,26 @@ func (r *Router) Do(ctx context.Context, call *limiter.Call, results []limiter.R
 	v := r.view()
 	i := v.owner(call.Subject)
 	if i >= 0 && v.self(i) {
-		return r.owner.decide(call, results)
+		return r.own(v, i, time.Time{}, call, results)
 	}
 	return r.forward(ctx, time.Now().Add(r.deadline), v, i, call, results)
+}
+
+// own decides call here. Without a deadline it has the router's, which costs
+// no look at the clock unless there is something to wait for.
+func (r *Router) own(v *View, i int, deadline time.Time, call *limiter.Call, results []limiter.Result) error {
+	kept, err := r.owner.do(call, results)
+	if err == nil && kept != nil {
+		within := r.deadline
+		if !deadline.IsZero() {
+			within = time.Until(deadline)
+		}
+		err = kept(within)
+	}
+	if errors.Is(err, ErrNotKept) {
+		return &UnreachableError{Member: v.memberID(i), Err: err}
+	}
+	return err
 }
 
 // forward has call decided by ring member i of v, which is not this node, or
@@ -84,7 +101,7 @@ func (r *Router) forward(ctx context.Context, deadline time.Time, v *View, i int
 		v = r.view()
 		i = v.owner(call.Subject)
 		if i >= 0 && v.self(i) {
-			return r.owner.decide(call, results)
+			return r.own(v, i, deadline, call, results)
 		}
 	}
 }

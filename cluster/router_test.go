@@ -43,7 +43,7 @@ func newFixture(t *testing.T, peers map[string]Peer, ids ...string) *fixture {
 	clock := NewClock()
 	var counting sync.Mutex
 	view := func() *View { return f.view }
-	f.owner = NewOwner(limiter.NewTable(limiter.TableOptions{}), clock, view)
+	f.owner = NewOwner(limiter.NewTable(limiter.TableOptions{}), clock, view, nil)
 	f.share = NewShare(limiter.NewTable(limiter.TableOptions{}), clock, view)
 	f.router = NewRouter(RouterOptions{
 		View: view, Owner: f.owner, Deadline: 50 * time.Millisecond,
@@ -309,7 +309,7 @@ func TestOwnerNeverForwards(t *testing.T) {
 	b := &fakePeer{}
 	f := newFixture(t, map[string]Peer{"b": b}, "a", "b")
 	call, results := take(subjectOf(t, f.view, "b"), perHour(1))
-	if err := f.owner.Do(call, results); !errors.Is(err, ErrNotOwner) || b.n != 0 {
+	if _, err := f.owner.Do(call, results); !errors.Is(err, ErrNotOwner) || b.n != 0 {
 		t.Errorf("error %v, b asked %d times", err, b.n)
 	}
 }

@@ -229,7 +229,7 @@ func (r *Router) doBy(ctx context.Context, deadline time.Time, call *limiter.Cal
 	v := r.view()
 	i := v.owner(call.Subject)
 	if i >= 0 && v.self(i) {
-		return r.owner.decide(call, results)
+		return r.own(v, i, deadline, call, results)
 	}
 	return r.forward(ctx, deadline, v, i, call, results)
 }

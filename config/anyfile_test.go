@@ -7,6 +7,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"pgregory.net/rapid"
+
+	"github.com/murmurate/murmurate/limiter"
 )
 
 // anySettings are values for settings that can stand together.
@@ -96,6 +98,8 @@ func anyLimit(r *rapid.T, name string) map[string]any {
 	switch algorithm {
 	case "token_bucket", "leaky_bucket":
 		limit["burst"] = rapid.SampledFrom([]any{2, "5k"}).Draw(r, "burst")
+	case "quota":
+		limit["durable"], limit["unit"] = false, rapid.SampledFrom(limiter.UnitNames()).Draw(r, "unit")
 	case "fixed_window":
 		if period == "month" {
 			limit["anchor"], limit["timezone"] = 31, "America/Sao_Paulo"

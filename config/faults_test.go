@@ -34,7 +34,7 @@ func TestBadFiles(t *testing.T) {
 		{"misspelt beside the group that was meant", "polices: []\npolicies:\n- name: api\n  limits: [{algorithm: token_buckt, rate: 5/5}]\n- name: api\n" +
 			"  limits: [{algorithm: sliding_log, rate: 5/s}]\n", []string{
 			`1: polices: unknown setting (did you mean "policies"?)`,
-			`4: policies[0].limits[0].algorithm: must be one of token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log, got "token_buckt" (did you mean "token_bucket"?)`,
+			`4: policies[0].limits[0].algorithm: must be one of token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log, quota, got "token_buckt" (did you mean "token_bucket"?)`,
 			"4: policies[0].limits[0].rate: the period needs a unit: write 5s, 5m or 5h",
 			`5: policies[1].name: "api" is already the name of another policy (FILE:3)`}},
 		{"misspelt beside nothing", "polices: [{name: api}]\npolicies: ~\ncluster:\n  gossip: 0.0.0.0:7381\n  sercet: x\n", []string{
@@ -225,7 +225,7 @@ policies:
 			"3: policies[0].limits: a policy needs at least one limit",
 			"5: policies[1].cost.default: must be at least 1, got 0",
 			`6: policies[1].on_unreachable: must be local, allow or deny, got "dney" (did you mean "deny"?)`,
-			`9: policies[1].limits[0].algorithm: must be one of token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log, got "token_bukcet" (did you mean "token_bucket"?)`,
+			`9: policies[1].limits[0].algorithm: must be one of token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log, quota, got "token_bukcet" (did you mean "token_bucket"?)`,
 			`11: policies[1].limits[1].name: "x" is already the name of another limit of this policy`,
 			`13: policies[1].limits[1].rate: the period "m" could be a minute or a month: write min or month`,
 			`14: policies[1].limits[1].timezone: there is no time zone "Europe/Pariss"; write a name of the IANA database such as America/Sao_Paulo (did you mean "Europe/Paris"?)`,
@@ -312,8 +312,8 @@ policies:
 			`23: policies[1].deny_status: must be an HTTP status from 400 to 599, got 0`,
 			`25: policies[1].overrides[0]: give one of limits, unlimited: true and blocked: true, not several`,
 			`26: policies[1].overrides[1].key: is in overrides[0] already`}},
-		{"what comes later", "policies: [{name: a, limits: [{algorithm: sliding_log, rate: 5/s}], durable: true}]\n", []string{
-			"1: policies[0].durable: unknown setting; the settings here are name, match, key, limits, tiers, overrides, exempt, cost, shadow, cooldown, on_unreachable, deny_status"}},
+		{"what comes later", "policies: [{name: a, limits: [{algorithm: sliding_log, rate: 5/s}], on_cut: conserve}]\n", []string{
+			"1: policies[0].on_cut: unknown setting; the settings here are name, match, key, limits, tiers, overrides, exempt, cost, shadow, cooldown, on_unreachable, durable, deny_status"}},
 		{"a cost that is no number", "policies: [{name: a, limits: [{algorithm: sliding_log, rate: 5/s}], cost: much}]\n", []string{
 			`1: policies[0].cost.default: must be a whole number such as 250, 10k, 5M or 1G, got "much"`}},
 		{"cool-downs", `policies:
@@ -335,7 +335,7 @@ policies:
 			"7: policies[5].cooldown.for: needs a unit: write 5ms or 5s",
 			`8: policies[6].cooldown.fro: unknown setting (did you mean "for"?)`,
 			"9: policies[7].cooldown: must be settings by name (for: ...), got a list",
-			"9: policies[7].extend: unknown setting; the settings here are name, match, key, limits, tiers, overrides, exempt, cost, shadow, cooldown, on_unreachable, deny_status"}},
+			"9: policies[7].extend: unknown setting; the settings here are name, match, key, limits, tiers, overrides, exempt, cost, shadow, cooldown, on_unreachable, durable, deny_status"}},
 		{"limits that cannot be read, and who refers to them", "policies: [{name: a, limits: 5, tiers: {by: attr:plan, sets: [{name: pro, limits: [{name: x, algorithm: sliding_log, rate: 5/s}]}]}}]\n", []string{
 			`1: policies[0].limits: must be a list (- ... on a line of its own, or [a, b]), got "5"`}},
 

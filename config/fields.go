@@ -55,7 +55,7 @@ var settingFields = map[string]about{
 	"Config.policies_dir": {text: "A directory of more policies, one to a file (*.yaml, *.yml, *.json). A relative path begins at the directory of this file."},
 	"Config.policies":     {text: "Which requests are charged what. None: the built-in policy default, a sliding_window of 100/min for each key."},
 
-	"Node.data_dir": {text: "A directory of this node's own for what outlives a restart, made if it is not there: the overrides that were set at run time. Empty: nothing is kept."},
+	"Node.data_dir": {text: "A directory of this node's own for what outlives a restart, made if it is not there: durable counters, who was in the cluster, and the overrides that were set at run time. Empty: nothing is kept."},
 	"Node.name": {text: "The node's id: unique in the cluster, the same after a restart. Empty: HOSTNAME-GOSSIPPORT.",
 		pattern: `^([A-Za-z0-9][A-Za-z0-9._-]*)?$`},
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/murmurate/murmurate/cluster"
 	"github.com/murmurate/murmurate/limiter"
 	"github.com/murmurate/murmurate/policy"
 )
@@ -29,7 +30,7 @@ func (c *Config) policies(o *origin) (*policy.Set, []*policy.InputError) {
 	var faults []*policy.InputError
 	built := make([]policy.Policy, len(c.Policies))
 	for i := range c.Policies {
-		b := builder{path: fmt.Sprintf("policies[%d]", i), origin: o}
+		b := builder{path: fmt.Sprintf("policies[%d]", i), origin: o, keeps: c.Node.DataDir != "" || c.Cluster.Role == string(cluster.RoleClient)}
 		built[i] = b.build(&c.Policies[i])
 		faults = append(faults, b.faults...)
 	}
@@ -62,6 +63,7 @@ func (c *Config) policyWarnings() []problem {
 type builder struct {
 	path   string
 	origin *origin
+	keeps  bool // the node has a place for durable counters, or owns none
 	faults []*policy.InputError
 }
 
@@ -74,7 +76,7 @@ func (b *builder) build(written *Policy) policy.Policy {
 		Name:     written.Name,
 		Match:    written.Match,
 		Key:      written.Key,
-		Limits:   b.limits("limits", written.Limits),
+		Limits:   b.limits("limits", written.Limits, written.Durable),
 		Tiers:    policy.Tiers{By: written.Tiers.By},
 		Exempt:   written.Exempt,
 		Cost:     b.cost(&written.Cost),
@@ -82,13 +84,13 @@ func (b *builder) build(written *Policy) policy.Policy {
 		Cooldown: written.Cooldown,
 	}
 	for i, set := range written.Tiers.Sets {
-		limits := b.limits(fmt.Sprintf("tiers.sets[%d].limits", i), set.Limits)
+		limits := b.limits(fmt.Sprintf("tiers.sets[%d].limits", i), set.Limits, written.Durable)
 		p.Tiers.Sets = append(p.Tiers.Sets, policy.TierSet{Name: set.Name, Limits: limits})
 	}
 	for i, o := range written.Overrides {
 		p.Overrides = append(p.Overrides, policy.Override{
 			Key: o.Key, KeyPrefix: o.KeyPrefix, Unlimited: o.Unlimited, Blocked: o.Blocked,
-			Limits: b.limits(fmt.Sprintf("overrides[%d].limits", i), o.Limits),
+			Limits: b.limits(fmt.Sprintf("overrides[%d].limits", i), o.Limits, written.Durable),
 		})
 	}
 	if mode := written.OnUnreachable; mode != "" {
@@ -109,8 +111,10 @@ func (b *builder) build(written *Policy) policy.Policy {
 // around it can still be judged. Like any of count 0, it bounds no cost.
 var standIn = limiter.Limit{Algorithm: limiter.SlidingWindow, Period: time.Second}
 
-// limits are those written in the list at path.
-func (b *builder) limits(path string, specs []policy.LimitSpec) []limiter.Limit {
+// limits are those written in the list at path. Those that do not say are
+// durable as the policy says, if they can be; if it does not either, quotas
+// are.
+func (b *builder) limits(path string, specs []policy.LimitSpec, durable *bool) []limiter.Limit {
 	limits := make([]limiter.Limit, len(specs))
 	for i := range specs {
 		spec, at := &specs[i], fmt.Sprintf("%s[%d]", path, i)
@@ -119,6 +123,16 @@ func (b *builder) limits(path string, specs []policy.LimitSpec) []limiter.Limit 
 		if err != nil || b.origin.unsound(b.path+"."+at+".burst") {
 			limit = standIn
 			limit.Name = spec.Name
+		}
+		switch {
+		case spec.Durable != nil:
+		case durable != nil:
+			limit.Durable = *durable && limit.Algorithm.Windowed()
+		default:
+			limit.Durable = limit.Algorithm == limiter.Quota
+		}
+		if limit.Durable && !b.keeps {
+			b.fault(at+".durable", "needs node.data_dir, a directory in which the counter outlives the node; or write durable: false, and it starts afresh with the node")
 		}
 		limits[i] = limit
 		for _, f := range policy.InputErrors(err) {

@@ -30,7 +30,10 @@ type Policy struct {
 	Cooldown policy.Cooldown `yaml:"cooldown,omitempty" short:"for"`
 	// OnUnreachable is local, allow or deny. Empty: local.
 	OnUnreachable string `yaml:"on_unreachable,omitempty"`
-	// DenyStatus is the HTTP status of a denial. Nil: 429.
+	// Durable is that of the limits that do not say. Nil: true of quotas, false
+	// of others.
+	Durable *bool `yaml:"durable,omitempty"`
+	// DenyStatus is the HTTP status of a denial. Nil: 429, of quotas 403.
 	DenyStatus *int `yaml:"deny_status,omitempty"`
 }
 

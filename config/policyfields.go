@@ -36,6 +36,7 @@ var policyFields = map[string]about{
 	"Policy.match":          {text: "Which requests the policy applies to: all that is written must hold. Left out: every request."},
 	"Policy.key":            {text: "What requests are told apart by. Each entry makes one part of the key, of the first of its sources, with | between them, that the request has: ip, header:NAME, cookie:NAME, query:NAME, path, path:NAME (a {NAME} of match.path), method, host, attr:NAME, or global, one counter for everybody. Left out: the key that comes with the check, and for a gateway the client's address.", pattern: keyPattern},
 	"Policy.limits":         {text: "How much of what, for each key. All are charged, or none.", required: true, nonempty: true},
+	"Policy.durable":        {text: "The durable of those limits that do not say and can be. Left out: true for quotas, false for others."},
 	"Policy.cooldown":       {text: "A limit that has denied a key goes on denying it for a while. The file may have the duration alone."},
 	"Policy.tiers":          {text: "Other limits for some callers."},
 	"Policy.overrides":      {text: "Other limits, or none, for some keys. They win over tiers; a whole key wins over prefixes, and the longest prefix over others."},
@@ -43,7 +44,7 @@ var policyFields = map[string]about{
 	"Policy.cost":           {text: "What a request costs that does not say: a whole number, or what it depends on.", absent: 1},
 	"Policy.shadow":         {text: "Tries the policy out: decides, counts and reports, and denies nobody.", absent: false},
 	"Policy.on_unreachable": {text: "What happens while the node that counts the key cannot be asked. local: this node spends its share of the limit. allow: pass uncounted. deny: refuse, with status 503.", absent: "local", choices: failureModes},
-	"Policy.deny_status":    {text: "The HTTP status of a denial.", absent: policy.DefaultDenyStatus, min: 400, max: 599},
+	"Policy.deny_status":    {text: "The HTTP status of a denial. Left out: 429, and 403 where a quota is what stands in the way.", min: 400, max: 599},
 
 	"Match.host":      {text: "The host, whatever its case, without port. *.example.com is every host below example.com, not itself.", pattern: `^[^/?#@\s]+$`},
 	"Match.path":      {text: "A pattern of paths. Segments are literal, * for any one, ** for any number of them, or {name} for any one that key can use.", pattern: `^/[^?#]*$`},
@@ -63,6 +64,8 @@ var policyFields = map[string]about{
 	"LimitSpec.burst":     {text: "token_bucket: what the bucket holds; left out, the count. leaky_bucket: how many may wait; left out, none. Others have no burst.", min: 0, max: limiter.MaxCount},
 	"LimitSpec.align":     {text: "Where the windows of fixed_window begin: at multiples of the period since 1970 (epoch), with days, weeks, months and years (calendar), or with the first call (first). Left out: calendar for a period named day or longer, else epoch.", choices: []string{"epoch", "calendar", "first"}},
 	"LimitSpec.timezone":  {text: "The IANA time zone of calendar windows, such as America/Sao_Paulo.", absent: "UTC"},
+	"LimitSpec.unit":      {text: "What is counted. It is shown in answers and changes no decision.", absent: "requests", choices: limiter.UnitNames()},
+	"LimitSpec.durable":   {text: "Whether the counter is on disk, in node.data_dir, before an answer relies on it. Only fixed_window and quota can be. Left out: the policy's durable, else true for a quota and false otherwise."},
 	"LimitSpec.anchor":    {text: "The day on which a calendar month begins. In a shorter month: its last day.", absent: 1, min: 1, max: 31},
 
 	"Tiers.by":       {text: "Where a request names its tier: header:NAME or attr:NAME. Let only your own gateway set it.", required: true, pattern: `^(header|attr):[^|\s]+$`},

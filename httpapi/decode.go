@@ -13,7 +13,7 @@ const maxBatch = 1000
 
 var (
 	checkNames = []string{"policy", "key", "attributes", "limit", "cost", "peek"}
-	limitNames = []string{"name", "algorithm", "rate", "count", "period", "burst", "align", "timezone", "anchor"}
+	limitNames = []string{"name", "algorithm", "rate", "count", "period", "burst", "align", "timezone", "anchor", "unit"}
 	batchNames = []string{"checks"}
 )
 
@@ -122,6 +122,8 @@ func (r *reader) specField(spec *policy.LimitSpec, name string) (err error) {
 		spec.Timezone, err = r.text(name)
 	case "anchor":
 		spec.Anchor, err = r.optional(name)
+	case "unit":
+		spec.Unit, err = r.text(name)
 	}
 	return err
 }

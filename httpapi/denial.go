@@ -62,7 +62,11 @@ func denialOf(d *policy.Decision, limits []limitFields) *problem {
 		}
 	}
 	p.Detail = "limit exceeded: " + strings.Join(p.Violated, ", ")
-	if slices.ContainsFunc(limits, func(l limitFields) bool { return l.cooling && !l.allowed }) {
+	switch {
+	case usedUp(limits):
+		p.Title, p.Policy = "Plan Quota Used Up", d.Policy
+		p.Detail = "the plan's quota is used up: " + strings.Join(p.Violated, ", ")
+	case slices.ContainsFunc(limits, func(l limitFields) bool { return l.cooling && !l.allowed }):
 		p.Type, p.Title = abnormalUsage, "Abnormal Usage Detected"
 		p.Detail = "limit exceeded, and cooling down: " + strings.Join(p.Violated, ", ")
 	}
@@ -76,6 +80,12 @@ func denialOf(d *policy.Decision, limits []limitFields) *problem {
 		p.Detail += "; waiting does not help: the request costs more than that limit can ever hold, or its key is blocked"
 	}
 	return p
+}
+
+// usedUp reports whether a quota is what stands longest in the way.
+func usedUp(limits []limitFields) bool {
+	longest := closest(limits)
+	return longest != nil && !longest.allowed && longest.plan
 }
 
 // misuseOf says what to change after the node found a check to be wrong,

@@ -51,7 +51,7 @@ func appendLimit(b []byte, l *policy.LimitResult) []byte {
 	b = appendMillis(b, `,"reset_after_ms":`, l.ResetAfter)
 	b = appendMillis(b, `,"next_unit_ms":`, l.NextUnit)
 	b = appendMillis(b, `,"window_ms":`, l.Window)
-	b = appendString(b, `,"unit":`, policy.UnitRequests)
+	b = appendString(b, `,"unit":`, l.Unit.String())
 	return append(b, '}')
 }
 

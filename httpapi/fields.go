@@ -12,7 +12,8 @@ import (
 // limitFields is one limit as the fields show it.
 type limitFields struct {
 	name       string // without its policy, as long as that is unambiguous
-	unit       string // empty: requests
+	plan       bool   // it is a quota: a denial is not about the rate
+	unit       string // the quota unit, empty for requests
 	quota      int64
 	window     time.Duration // 0: none
 	remaining  int64
@@ -33,6 +34,8 @@ func fieldsOf(buf []limitFields, d *policy.Decision) []limitFields {
 		}
 		buf = append(buf, limitFields{
 			name:       shortName(d.Limits, i),
+			plan:       l.Algorithm == limiter.Quota,
+			unit:       quotaUnit(l.Unit),
 			quota:      l.Limit,
 			window:     l.Window,
 			remaining:  l.Remaining,
@@ -44,6 +47,19 @@ func fieldsOf(buf []limitFields, d *policy.Decision) []limitFields {
 		})
 	}
 	return buf
+}
+
+// quotaUnit is the value of qu in RateLimit-Policy, which requests go without.
+// The draft names that of bytes; it has none for tokens.
+func quotaUnit(u limiter.Unit) string {
+	switch u {
+	case limiter.Requests:
+		return ""
+	case limiter.Bytes:
+		return "content-bytes"
+	default:
+		return u.String()
+	}
 }
 
 // shortName is the name of limits[i] without its policy, or policy.limit if

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -43,7 +44,7 @@ func millis(n int64) time.Duration {
 func (c *fieldCase) limits() (limits []limitFields, denied bool) {
 	for _, l := range c.Limits {
 		limits = append(limits, limitFields{
-			name: l.Name, unit: l.Unit, quota: l.Limit, window: millis(l.WindowMS), remaining: l.Remaining,
+			name: l.Name, unit: strings.TrimPrefix(l.Unit, "requests"), quota: l.Limit, window: millis(l.WindowMS), remaining: l.Remaining,
 			nextUnit: millis(l.NextUnitMS), retryAfter: millis(l.RetryAfterMS), allowed: l.Allowed,
 		})
 		denied = denied || !l.Allowed

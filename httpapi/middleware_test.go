@@ -61,9 +61,9 @@ func sendMethod(h http.Handler, method string, header ...string) *httptest.Respo
 
 // denial is the problem of a denied request.
 type denial struct {
-	Type, Title, Detail string
-	Status              int
-	Violated            []string `json:"violated-policies"`
+	Type, Title, Detail, Policy string
+	Status                      int
+	Violated                    []string `json:"violated-policies"`
 }
 
 func denialOf(t *testing.T, w *httptest.ResponseRecorder) (d denial) {

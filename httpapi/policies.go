@@ -113,10 +113,16 @@ func specOf(l *limiter.Limit) policy.LimitSpec {
 		Count:     &l.Count,
 		Period:    periodOf(l.Period),
 	}
+	if l.Unit != limiter.Requests {
+		spec.Unit = l.Unit.String()
+	}
+	if l.Durable || l.Algorithm == limiter.Quota {
+		spec.Durable = &l.Durable
+	}
 	if l.Burst > 0 {
 		spec.Burst = &l.Burst
 	}
-	if l.Algorithm != limiter.FixedWindow {
+	if !l.Algorithm.Windowed() {
 		return spec
 	}
 	switch l.Align {

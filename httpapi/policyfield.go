@@ -51,7 +51,7 @@ func (f *policyField) all() map[string]madeField {
 		var m madeField
 		for i := range p.Limits {
 			l := &p.Limits[i]
-			m.limits = append(m.limits, limitFields{name: l.Name, quota: l.Count, window: l.Period})
+			m.limits = append(m.limits, limitFields{name: l.Name, unit: quotaUnit(l.Unit), quota: l.Count, window: l.Period})
 		}
 		m.field = quotaField(m.limits)
 		made.byPolicy[p.Name] = m
@@ -66,7 +66,7 @@ func quotaField(limits []limitFields) string {
 		l := &limits[i]
 		item := httpsfv.NewItem(l.name)
 		item.Params.Add("q", clamp(l.quota))
-		if l.unit != "" && l.unit != policy.UnitRequests {
+		if l.unit != "" {
 			item.Params.Add("qu", l.unit)
 		}
 		if l.window > 0 {

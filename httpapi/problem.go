@@ -26,6 +26,8 @@ type problem struct {
 	// Violated are the limits that denied, by the names that the RateLimit
 	// fields give them.
 	Violated []string `json:"violated-policies,omitempty"`
+	// Policy is the policy whose quota is used up.
+	Policy string `json:"policy,omitempty"`
 	// Conditions tell why a node is not ready.
 	Conditions []Condition `json:"conditions,omitempty"`
 }

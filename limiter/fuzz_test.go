@@ -59,6 +59,7 @@ func fuzzAgainstOracle(f *testing.F, a limiter.Algorithm) {
 
 func FuzzTokenBucket(f *testing.F)   { fuzzAgainstOracle(f, limiter.TokenBucket) }
 func FuzzLeakyBucket(f *testing.F)   { fuzzAgainstOracle(f, limiter.LeakyBucket) }
+func FuzzQuota(f *testing.F)         { fuzzAgainstOracle(f, limiter.Quota) }
 func FuzzFixedWindow(f *testing.F)   { fuzzAgainstOracle(f, limiter.FixedWindow) }
 func FuzzSlidingWindow(f *testing.F) { fuzzAgainstOracle(f, limiter.SlidingWindow) }
 func FuzzSlidingLog(f *testing.F)    { fuzzAgainstOracle(f, limiter.SlidingLog) }

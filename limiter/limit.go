@@ -28,6 +28,10 @@ const (
 	// SlidingLog keeps every admitted call's time: exact over any interval
 	// of one period, at a price in memory that grows with the count.
 	SlidingLog
+	// Quota counts as FixedWindow does. It is the long counter of a plan, a
+	// month's calls, bytes or tokens: denials are told apart from those of
+	// rates, and the configuration's quotas are Durable.
+	Quota
 )
 
 var algorithmNames = [...]string{
@@ -36,11 +40,12 @@ var algorithmNames = [...]string{
 	FixedWindow:   "fixed_window",
 	SlidingWindow: "sliding_window",
 	SlidingLog:    "sliding_log",
+	Quota:         "quota",
 }
 
 // Algorithms lists every algorithm in the order of its number.
 func Algorithms() []Algorithm {
-	return []Algorithm{TokenBucket, LeakyBucket, FixedWindow, SlidingWindow, SlidingLog}
+	return []Algorithm{TokenBucket, LeakyBucket, FixedWindow, SlidingWindow, SlidingLog, Quota}
 }
 
 // ParseAlgorithm returns the algorithm with the given configuration name.
@@ -61,9 +66,12 @@ func (a Algorithm) String() string {
 	return fmt.Sprintf("algorithm(%d)", uint8(a))
 }
 
-func (a Algorithm) known() bool { return a >= TokenBucket && a <= SlidingLog }
+func (a Algorithm) known() bool { return a >= TokenBucket && a <= Quota }
 
-// Align says where the windows of a [FixedWindow] begin. The numbers travel
+// Windowed reports whether a counts in windows that an [Align] places.
+func (a Algorithm) Windowed() bool { return a == FixedWindow || a == Quota }
+
+// Align says where the windows of a [FixedWindow] or [Quota] begin. The numbers travel
 // between nodes. The zero value is AlignEpoch.
 type Align uint8
 
@@ -118,7 +126,8 @@ type Limit struct {
 	// Burst is the capacity of a token bucket (0: Count) and the number of
 	// units that may wait in a leaky bucket (0: none). Others have none.
 	Burst int64
-	// Align, Calendar, Zone and Anchor place the windows of a FixedWindow.
+	// Align, Calendar, Zone and Anchor place the windows of a FixedWindow or
+	// Quota.
 	Align Align
 	// Calendar is set if and only if Align is AlignCalendar.
 	Calendar Calendar
@@ -127,19 +136,61 @@ type Limit struct {
 	// Anchor is the day, 1 to 31, on which a calendar month begins; shorter
 	// months begin on their last day. 0 is 1. Other windows have none.
 	Anchor int
+	// Unit is what Count counts. It is for those who read the answers, and
+	// makes no difference to what is admitted.
+	Unit Unit
+	// Durable counters outlive their node: they are on disk before a call
+	// that they admit is answered. Only FixedWindow and Quota can be, and only
+	// on nodes that have a place for them. Nobody spends a share of one.
+	Durable bool
+}
+
+// Unit is what the units of a [Limit] are. The zero value is Requests.
+type Unit uint8
+
+// Units of limits.
+const (
+	Requests Unit = iota
+	Bytes
+	Tokens
+)
+
+var unitNames = [...]string{Requests: "requests", Bytes: "bytes", Tokens: "tokens"}
+
+// ParseUnit returns the unit with the given configuration name.
+func ParseUnit(name string) (Unit, bool) {
+	for u, n := range unitNames {
+		if n == name {
+			return Unit(u), true
+		}
+	}
+	return 0, false
+}
+
+// UnitNames lists the configuration names of all units.
+func UnitNames() []string { return unitNames[:] }
+
+// String returns the configuration name, such as "requests".
+func (u Unit) String() string {
+	if int(u) < len(unitNames) {
+		return unitNames[u]
+	}
+	return fmt.Sprintf("unit(%d)", uint8(u))
 }
 
 // Errors of a [Limit] that cannot be used, each with the field's name first.
 var (
-	errAlgorithm = errors.New("algorithm: must be one of token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log")
+	errAlgorithm = errors.New("algorithm: must be one of token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log, quota")
 	errCount     = fmt.Errorf("count: must be 0 to %d", int64(MaxCount))
 	errLogCount  = fmt.Errorf("count: must be at most %d in a sliding_log, which keeps every call; sliding_window has no such bound", MaxLogCount)
 	errPeriod    = fmt.Errorf("period: must be %v to %d days", MinPeriod, MaxPeriod/(24*time.Hour))
 	errBurst     = fmt.Errorf("burst: must be 0 to %d", int64(MaxCount))
 	errNoBurst   = errors.New("burst: only token_bucket and leaky_bucket have a burst")
-	errAlign     = errors.New("align: only fixed_window has windows to align")
+	errAlign     = errors.New("align: only fixed_window and quota have windows to align")
 	errCalendar  = errors.New("align: a calendar window needs a calendar period (minute, hour, day, week, month, year), and only a calendar window has one")
 	errZone      = errors.New("timezone: only a calendar window has a time zone")
+	errUnit      = fmt.Errorf("unit: must be one of %v", unitNames)
+	errDurable   = errors.New("durable: only fixed_window and quota can be durable")
 	errAnchor    = errors.New("anchor: must be a day from 1 to 31, and only calendar months have one")
 )
 
@@ -158,10 +209,12 @@ func (l *Limit) Validate() error {
 	check(l.Period >= MinPeriod && l.Period <= MaxPeriod, errPeriod)
 	check(l.Burst >= 0 && l.Burst <= MaxCount, errBurst)
 	check(l.Burst == 0 || buckets, errNoBurst)
-	check(l.Align == AlignEpoch || l.Algorithm == FixedWindow && l.Align <= AlignFirst, errAlign)
+	check(l.Align == AlignEpoch || l.Algorithm.Windowed() && l.Align <= AlignFirst, errAlign)
 	check((l.Align == AlignCalendar) == (l.Calendar != 0) && l.Calendar <= Year, errCalendar)
 	check(l.Zone == nil || l.Align == AlignCalendar, errZone)
 	check(l.Anchor == 0 || l.Anchor >= 1 && l.Anchor <= 31 && l.Calendar == Month, errAnchor)
+	check(int(l.Unit) < len(unitNames), errUnit)
+	check(!l.Durable || l.Algorithm.Windowed(), errDurable)
 	return errors.Join(faults...)
 }
 

@@ -107,7 +107,7 @@ func TestSlowClientIsAlwaysAdmitted(t *testing.T) {
 	t.Parallel()
 	for _, a := range limiter.Algorithms() {
 		for _, align := range []limiter.Align{limiter.AlignEpoch, limiter.AlignFirst} {
-			if align != limiter.AlignEpoch && a != limiter.FixedWindow {
+			if align != limiter.AlignEpoch && !a.Windowed() {
 				continue
 			}
 			table := newTable()

@@ -15,11 +15,17 @@ import (
 // its exact rate by a longer period: one unit per n/count periods. Such a
 // period can exceed [MaxPeriod], so do not validate a share.
 //
+// A durable limit has no parts: it must never be exceeded, not even while its
+// owner is out of reach.
+//
 // A leaky bucket's parts serve one unit each where the whole serves one: at
 // one instant they can admit up to burst + n units, in the long run no more
 // than its count.
 func (l *Limit) Share(n int) (share Limit, ok bool) {
 	share = *l
+	if l.Durable {
+		return share, false // what its counter holds is on the owner's disk, and nowhere else
+	}
 	if n < 2 {
 		return share, l.Capacity() > 0
 	}
@@ -60,7 +66,7 @@ func (l *Limit) WindowEnd(now Instant) time.Duration {
 	wall := now.clamp().Wall
 	period := int64(l.terms().period)
 	switch l.Algorithm {
-	case FixedWindow:
+	case FixedWindow, Quota:
 		return time.Duration(l.windowEnd(wall) - wall)
 	case SlidingWindow:
 		return time.Duration(epochStart(wall, period) + period - wall)

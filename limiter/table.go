@@ -104,7 +104,7 @@ func (t *Table) Do(now Instant, call *Call, results []Result) error {
 }
 
 func (t *Table) do(now Instant, call *Call, results []Result) error {
-	s := &t.shards[identify(call.Subject, 0).hash()&uint64(len(t.shards)-1)]
+	s := t.shardOf(call.Subject)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now = t.latest.after(now, s.clock)
@@ -124,6 +124,11 @@ func (t *Table) do(now Instant, call *Call, results []Result) error {
 		s.peek(now, call, results)
 	}
 	return nil
+}
+
+// shardOf holds all counters of a subject.
+func (t *Table) shardOf(s Subject) *shard {
+	return &t.shards[identify(s, 0).hash()&uint64(len(t.shards)-1)]
 }
 
 // Len is the number of live counters and cool-downs, those included that have

@@ -78,7 +78,7 @@ func randomLimit(c chooser, a limiter.Algorithm) limiter.Limit {
 		l.Period = limiter.MinPeriod + time.Duration(c.choose(int64(time.Minute)))
 	}
 	changeCount(c, &l)
-	if a == limiter.FixedWindow {
+	if a.Windowed() {
 		l.Align = pick(c, limiter.AlignEpoch, limiter.AlignFirst, limiter.AlignCalendar)
 		if l.Align == limiter.AlignCalendar {
 			l.Calendar = pick(c, limiter.Minute, limiter.Hour, limiter.Day, limiter.Week, limiter.Month)

@@ -47,6 +47,7 @@ type Metrics struct {
 	registry  *prometheus.Registry
 	decisions *decisions
 	denials   denials
+	quotas    *quotas
 	forwards  forwards
 }
 
@@ -56,6 +57,7 @@ func New(o Options) *Metrics {
 		registry:  prometheus.NewRegistry(),
 		decisions: newDecisions(),
 		denials:   newDenials(),
+		quotas:    newQuotas(),
 		forwards:  newForwards(o.Forwards),
 	}
 	m.decisions.add(o.Policies...)
@@ -63,6 +65,7 @@ func New(o Options) *Metrics {
 		m.decisions.vec,
 		m.denials.limits,
 		m.denials.tiers,
+		m.quotas,
 		m.forwards.vec,
 		buildInfo(o.Version),
 		collectors.NewGoCollector(),

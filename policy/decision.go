@@ -21,7 +21,8 @@ type Decision struct {
 	Shadow bool
 	// OnUnreachable is the failure mode that was in force.
 	OnUnreachable Unreachable
-	// DenyStatus is the HTTP status of a denial. 0: DefaultDenyStatus.
+	// DenyStatus is the HTTP status of a denial, as [Policy.DenyStatus] says. 0:
+	// DefaultDenyStatus.
 	DenyStatus int
 	// Limits are the answers of the limits in configured order.
 	Limits []LimitResult
@@ -34,6 +35,10 @@ type LimitResult struct {
 	Name string
 	// Window is the limit's period.
 	Window time.Duration
+	// Algorithm is how the limit counts.
+	Algorithm limiter.Algorithm
+	// Unit is what it counts.
+	Unit limiter.Unit
 	// Shadow is set when the limit's policy only observes.
 	Shadow bool
 }
@@ -46,9 +51,6 @@ type Outcome struct {
 	// Err is nil, or as a single check would have returned it.
 	Err error
 }
-
-// UnitRequests is the unit that limits count.
-const UnitRequests = "requests"
 
 // DeniedBy names every limit that denied, in configured order. Those in shadow
 // are left out of a denial, which is not theirs.
@@ -90,14 +92,21 @@ func (p *Plan) Decide(cost int64, results []limiter.Result) Decision {
 		Limits:        make([]LimitResult, len(results)),
 	}
 	closest, source := &results[0], limiter.SourceOwner
+	quota := p.policy.Limits[0].Algorithm == limiter.Quota // is closest
 	for i := range results {
-		d.Limits[i] = LimitResult{Result: results[i], Name: p.names[i], Window: p.policy.Limits[i].Period, Shadow: d.Shadow}
+		l := &p.policy.Limits[i]
+		d.Limits[i] = LimitResult{
+			Result: results[i], Name: p.names[i], Window: l.Period, Algorithm: l.Algorithm, Unit: l.Unit, Shadow: d.Shadow,
+		}
 		source = max(source, results[i].Source)
 		if Closer(&results[i], closest) {
-			closest = &results[i]
+			closest, quota = &results[i], l.Algorithm == limiter.Quota
 		}
 	}
 	d.Result = *closest
+	if d.DenyStatus == 0 && quota {
+		d.DenyStatus = QuotaDenyStatus
+	}
 	d.Source = source
 	switch {
 	case d.Shadow: // nobody is told to wait

@@ -75,13 +75,18 @@ type Policy struct {
 	// Cooldown keeps a key denied that was denied once.
 	Cooldown Cooldown
 	// DenyStatus is the HTTP status of a denial, 400 to 599. 0 is
-	// DefaultDenyStatus.
+	// QuotaDenyStatus where a quota is what stands longest in the way, and
+	// otherwise DefaultDenyStatus.
 	DenyStatus int
 }
 
 // DefaultDenyStatus is the HTTP status of denials, Too Many Requests
 // (RFC 6585, section 4).
 const DefaultDenyStatus = 429
+
+// QuotaDenyStatus is that of denials by a quota, Forbidden: trying again soon
+// does not help.
+const QuotaDenyStatus = 403
 
 var nameForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
 

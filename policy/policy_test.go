@@ -95,7 +95,7 @@ func TestPolicyValidate(t *testing.T) {
 			`limits[1].name: "x" is already the name of another limit of this policy`,
 			"limits[1].count: must be 0 to 1000000000000000",
 			`limits[2].name: is required where a policy has several limits`,
-			"limits[3].algorithm: must be one of token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log",
+			"limits[3].algorithm: must be one of token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log, quota",
 			"cost.default: must not be negative",
 		}},
 	} {

@@ -117,5 +117,8 @@ func inlinePlan(l limiter.Limit) (*Plan, error) {
 		field, detail, _ := strings.Cut(split(err)[0].Error(), ": ")
 		return nil, &InputError{Field: "limit." + field, Detail: detail}
 	}
+	if l.Durable {
+		return nil, &InputError{Field: "limit.durable", Detail: "only the limits of policies can be durable: whoever may check could fill the disk"}
+	}
 	return newPlan(&Policy{Name: l.Name, Limits: []limiter.Limit{l}}), nil
 }

@@ -24,7 +24,7 @@ type LimitSpec struct {
 	// Burst is the capacity of a token bucket (default: the count) or the
 	// length of a leaky bucket's queue (default: 0).
 	Burst *int64 `json:"burst,omitempty" yaml:"burst,omitempty"`
-	// Align says where the windows of a fixed window begin: "epoch",
+	// Align says where the windows of a fixed window or quota begin: "epoch",
 	// "calendar" or "first". Default: "calendar" if the period is named day,
 	// week, month or year, otherwise "epoch".
 	Align string `json:"align,omitempty" yaml:"align,omitempty"`
@@ -32,6 +32,11 @@ type LimitSpec struct {
 	Timezone string `json:"timezone,omitempty" yaml:"timezone,omitempty"`
 	// Anchor is the day, 1 to 31, on which a calendar month begins. Default: 1.
 	Anchor *int64 `json:"anchor,omitempty" yaml:"anchor,omitempty"`
+	// Unit is what is counted: "requests", "bytes" or "tokens". Default: requests.
+	Unit string `json:"unit,omitempty" yaml:"unit,omitempty"`
+	// Durable keeps the counter on disk. Default: in a policy of the
+	// configuration true for a quota; otherwise false.
+	Durable *bool `json:"durable,omitempty" yaml:"durable,omitempty"`
 }
 
 var alignNames = []string{
@@ -53,6 +58,8 @@ func (s *LimitSpec) Limit() (limiter.Limit, error) {
 	}
 	r.timezone()
 	r.anchor()
+	r.unit()
+	r.limit.Durable = s.Durable != nil && *s.Durable
 	r.validate()
 	if len(r.faults) > 0 {
 		return limiter.Limit{}, join(r.faults)
@@ -148,9 +155,9 @@ func (r *specReader) burst() {
 // align places the windows of a fixed window.
 func (r *specReader) align(period Period) {
 	s, l := r.spec, &r.limit
-	if l.Algorithm != limiter.FixedWindow {
+	if !l.Algorithm.Windowed() {
 		if s.Align != "" && l.Algorithm != 0 {
-			r.fault("align", "only fixed_window has windows to align")
+			r.fault("align", "only fixed_window and quota have windows to align")
 		}
 		return
 	}
@@ -208,6 +215,17 @@ func (r *specReader) anchor() {
 	}
 }
 
+func (r *specReader) unit() {
+	if r.spec.Unit == "" {
+		return
+	}
+	var ok bool
+	if r.limit.Unit, ok = limiter.ParseUnit(r.spec.Unit); !ok {
+		names := limiter.UnitNames()
+		r.fault("unit", "must be one of %s, got %q%s", strings.Join(names, ", "), clip(r.spec.Unit), didYouMean(r.spec.Unit, names))
+	}
+}
+
 // validate adds what the limit itself finds wrong, except where a field's
 // fault is known already, or follows from another's.
 func (r *specReader) validate() {
@@ -229,6 +247,8 @@ func (r *specReader) follows(field string) bool {
 	switch field {
 	case "count", "period":
 		return r.faulty["rate"]
+	case "durable":
+		return r.faulty["algorithm"]
 	default: // what else a limit may have depends on the algorithm, and on how it is aligned
 		return r.faulty["algorithm"] || field != "burst" && (r.faulty["align"] || r.faulty["rate"] || r.faulty["period"])
 	}

@@ -79,6 +79,13 @@ func TestLimitSpec(t *testing.T) {
 			limiter.Limit{Algorithm: limiter.FixedWindow, Count: 5, Period: 7 * day, Align: limiter.AlignCalendar, Calendar: limiter.Week}},
 		{`{"algorithm":"fixed_window","rate":"5/month","anchor":31,"timezone":"Asia/Kolkata"}`,
 			limiter.Limit{Algorithm: limiter.FixedWindow, Count: 5, Period: 30 * day, Align: limiter.AlignCalendar, Calendar: limiter.Month, Zone: kolkata, Anchor: 31}},
+		{`{"algorithm":"quota","rate":"100k/month","unit":"tokens","durable":true}`,
+			limiter.Limit{Algorithm: limiter.Quota, Count: 100_000, Period: 30 * day, Align: limiter.AlignCalendar, Calendar: limiter.Month,
+				Unit: limiter.Tokens, Durable: true}},
+		{`{"algorithm":"quota","rate":"5/7d","durable":false}`,
+			limiter.Limit{Algorithm: limiter.Quota, Count: 5, Period: 7 * day}},
+		{`{"algorithm":"token_bucket","rate":"10M/s","unit":"bytes"}`,
+			limiter.Limit{Algorithm: limiter.TokenBucket, Count: 10_000_000, Period: time.Second, Unit: limiter.Bytes}},
 	} {
 		s := spec(t, c.in)
 		got, err := s.Limit()
@@ -99,7 +106,7 @@ func TestLimitSpec(t *testing.T) {
 func TestLimitSpecRefuses(t *testing.T) {
 	t.Parallel()
 	const (
-		algorithms = "token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log"
+		algorithms = "token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log, quota"
 		noRate     = "rate: is required: COUNT/PERIOD such as 100/1m, 20/s or 5000/day"
 		noCalendar = "align: a calendar window needs a calendar period (minute, hour, day, week, month, year), and only a calendar window has one"
 		noZone     = "timezone: only a calendar window has a time zone"
@@ -132,7 +139,10 @@ func TestLimitSpecRefuses(t *testing.T) {
 		{`{"algorithm":"sliding_window","rate":"5/s","burst":0}`, []string{noBurst + ": leave it out"}},
 		{`{"algorithm":"sliding_window","rate":"5/s","burst":9}`, []string{noBurst}},
 		{`{"algorithm":"token_bucket","rate":"5/s","burst":-9}`, []string{"burst: must be 0 to 1000000000000000"}},
-		{`{"algorithm":"token_bucket","rate":"5/s","align":"epoch"}`, []string{"align: only fixed_window has windows to align"}},
+		{`{"algorithm":"quota","rate":"5/s","unit":"token"}`,
+			[]string{`unit: must be one of requests, bytes, tokens, got "token" (did you mean "tokens"?)`}},
+		{`{"algorithm":"sliding_window","rate":"5/s","durable":true}`, []string{"durable: only fixed_window and quota can be durable"}},
+		{`{"algorithm":"token_bucket","rate":"5/s","align":"epoch"}`, []string{"align: only fixed_window and quota have windows to align"}},
 		{`{"algorithm":"fixed_window","rate":"5/day","align":"callendar"}`,
 			[]string{`align: must be epoch, calendar or first, got "callendar" (did you mean "calendar"?)`}},
 		{`{"algorithm":"fixed_window","rate":"5/2h","align":"calendar"}`, []string{noCalendar}},
@@ -159,7 +169,7 @@ func TestLimitSpecRefuses(t *testing.T) {
 			`rate: the count must be a whole number such as 250, 10k, 5M or 1G, got "1.5"`,
 			noBurst}},
 		{`{"algorithm":"sliding_window","rate":"5/367h","burst":9,"align":"first","timezone":"UTC","anchor":1}`, []string{
-			"align: only fixed_window has windows to align", noBurst}},
+			"align: only fixed_window and quota have windows to align", noBurst}},
 	} {
 		s := spec(t, c.in)
 		_, err := s.Limit()

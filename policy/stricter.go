@@ -27,7 +27,7 @@ func neverDenies(l, stricter *limiter.Limit) bool {
 		// current one, (1-f) of the first counts and all of the second: at most
 		// (1-f)(burst + rate p) + burst + rate f p.
 		return e.within(l.Period, l.Count, e.burst)
-	case limiter.FixedWindow:
+	case limiter.FixedWindow, limiter.Quota:
 		if nested(stricter, l) {
 			return product(stricter.Count, int64(l.Period/stricter.Period)).Cmp(big.NewInt(l.Count)) <= 0
 		}
@@ -47,7 +47,7 @@ func sameWindows(a, b *limiter.Limit) bool {
 // nested reports whether each window of outer is made of whole windows of
 // inner.
 func nested(inner, outer *limiter.Limit) bool {
-	return inner.Algorithm == limiter.FixedWindow && inner.Align == limiter.AlignEpoch && outer.Align == limiter.AlignEpoch &&
+	return inner.Algorithm.Windowed() && inner.Align == limiter.AlignEpoch && outer.Align == limiter.AlignEpoch &&
 		outer.Period%inner.Period == 0
 }
 
@@ -60,7 +60,7 @@ type envelope struct {
 func envelopeOf(l *limiter.Limit) envelope {
 	shortest, _ := windowLengths(l)
 	e := envelope{burst: l.Capacity(), count: l.Count, period: shortest}
-	if l.Algorithm == limiter.FixedWindow || l.Algorithm == limiter.SlidingWindow {
+	if l.Algorithm.Windowed() || l.Algorithm == limiter.SlidingWindow {
 		e.burst = 2 * l.Count // at the end of one window and the beginning of the next
 	}
 	return e

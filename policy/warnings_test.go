@@ -93,7 +93,7 @@ func TestWhatNeverDeniesNeverDenies(t *testing.T) {
 		if l.Algorithm == limiter.TokenBucket || l.Algorithm == limiter.LeakyBucket {
 			l.Burst = rapid.Int64Range(0, 6).Draw(t, "burst")
 		}
-		if l.Algorithm == limiter.FixedWindow && rapid.Bool().Draw(t, "first") {
+		if l.Algorithm.Windowed() && rapid.Bool().Draw(t, "first") {
 			l.Align = limiter.AlignFirst
 		}
 		return l

@@ -42,6 +42,19 @@ func appendCall(b []byte, call *limiter.Call) ([]byte, error) {
 	return b, nil
 }
 
+// protocolOf is the least version of the protocol in which call can be said.
+func protocolOf(call *limiter.Call) uint8 {
+	for i := range call.Charges {
+		if l := call.Charges[i].Limit; l.Algorithm == limiter.Quota || l.Durable {
+			return protocolQuotas
+		}
+	}
+	if call.Op >= limiter.Hold {
+		return protocolHolds
+	}
+	return minProtocol
+}
+
 // callSpace holds one decoded call; it is reused from call to call.
 type callSpace struct {
 	call    limiter.Call

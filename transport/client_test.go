@@ -125,7 +125,7 @@ func TestTimedOutCallsAreNotSentAgain(t *testing.T) {
 	release := make(chan struct{})
 	slow := handlerFunc(func(call *limiter.Call, results []limiter.Result) Code {
 		<-release
-		return count.Handle(call, results)
+		return count.count(call, results)
 	})
 	_, c := pair(t, ServerOptions{Handler: slow}, ClientOptions{})
 	var wg sync.WaitGroup
@@ -179,7 +179,7 @@ func TestBrokenMidBatch(t *testing.T) {
 	var calls atomic.Int64
 	release := make(chan struct{})
 	h := handlerFunc(func(call *limiter.Call, results []limiter.Result) Code {
-		code := count.Handle(call, results)
+		code := count.count(call, results)
 		if calls.Add(1) == 10 {
 			<-release
 		}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/murmurate/murmurate/limiter"
@@ -22,6 +23,7 @@ type conn struct {
 	in     *frameReader
 	out    *frameWriter
 
+	late     lateReplies
 	buf      []byte // frames to be written
 	replies  []byte // of the frameReplies under way
 	theirs   uint64 // the peer's digest, as last seen
@@ -49,6 +51,7 @@ func (c *conn) serve() {
 	defer func() {
 		stop()
 		_ = c.raw.Close() // nothing is lost: what was answered has been written
+		c.late.waiting.Wait()
 	}()
 	upper, in, peer, err := s.greet(s.ctx, c.raw)
 	if err != nil {
@@ -101,14 +104,14 @@ func (c *conn) flush() error {
 	if len(c.buf) == 0 {
 		return nil
 	}
-	err := c.out.write(c.buf)
+	err := c.write(c.buf)
 	c.buf = reuse(c.buf)
 	return err
 }
 
 // calls decides a batch.
 func (c *conn) calls(body []byte, arrived time.Duration) error {
-	d := decoder{rest: body}
+	s, d := c.server, decoder{rest: body}
 	c.theirs = d.uint64()
 	for n := 0; len(d.rest) > 0; n++ {
 		e, err := nextEntry(&d)
@@ -118,7 +121,14 @@ func (c *conn) calls(body []byte, arrived time.Duration) error {
 		if n >= maxCallsPerFrame {
 			return fmt.Errorf("%w: more than %d calls", errMalformed, maxCallsPerFrame)
 		}
-		code, results := c.decide(&e, arrived)
+		code, later := c.decide(&e, arrived)
+		results := c.results[:len(c.space.call.Charges)]
+		if later != nil {
+			if c.answerLater(e.slot, e.left-(s.clock.now()-arrived), later, slices.Clone(results)) {
+				continue
+			}
+			code = CodeNotKept // it may be, and nobody waits to see
+		}
 		if len(c.replies) >= frameBytes {
 			c.closeReplies()
 		}
@@ -132,8 +142,9 @@ func (c *conn) calls(body []byte, arrived time.Duration) error {
 }
 
 // decide answers one call.
-func (c *conn) decide(e *entry, arrived time.Duration) (Code, []limiter.Result) {
+func (c *conn) decide(e *entry, arrived time.Duration) (Code, Later) {
 	s := c.server
+	c.space.call.Charges = nil
 	s.stats.calls.Add(1)
 	switch {
 	case s.clock.now()-arrived >= e.left:
@@ -147,7 +158,7 @@ func (c *conn) decide(e *entry, arrived time.Duration) (Code, []limiter.Result) 
 	}
 	results := c.results[:len(c.space.call.Charges)]
 	clear(results)
-	return s.options.Handler.Handle(&c.space.call, results), results
+	return s.options.Handler.Handle(&c.space.call, results)
 }
 
 // closeReplies puts the replies so far into a frame. What the peer does not

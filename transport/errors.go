@@ -12,9 +12,9 @@ var (
 	ErrDown = errors.New("transport: no live session with the peer")
 	// ErrQueueFull means: too many calls wait for this peer already. Nothing was sent.
 	ErrQueueFull = errors.New("transport: the queue to the peer is full")
-	// ErrOldPeer means: the peer speaks a version of the protocol that knows
-	// no holds. Nothing was sent.
-	ErrOldPeer = errors.New("transport: the peer runs a version that cannot hold units, which a check by several policies needs; upgrade it")
+	// ErrOldPeer means: the peer speaks a version of the protocol in which the
+	// call cannot be said. Nothing was sent.
+	ErrOldPeer = errors.New("transport: the peer runs a version that does not know what this check needs (several policies at once, or a quota); upgrade it")
 	// ErrDeadline means: no answer in time. The call may have been charged if its
 	// bytes were sent; one that was still queued is never sent.
 	ErrDeadline = errors.New("transport: no answer from the peer within the deadline")
@@ -28,7 +28,7 @@ var (
 type Code uint8
 
 const (
-	// CodeOK is a decision; the results follow. The only code that charges.
+	// CodeOK is a decision; the results follow.
 	CodeOK Code = iota
 	// CodeNotOwner means: another node decides this key.
 	CodeNotOwner
@@ -42,6 +42,9 @@ const (
 	CodeOverloaded
 	// CodeClosing means: the server is shutting down.
 	CodeClosing
+	// CodeNotKept means: a durable counter could not be put on disk. The call
+	// may have been charged; of the other codes only CodeOK charges.
+	CodeNotKept
 )
 
 var codeNames = [...]string{
@@ -52,11 +55,12 @@ var codeNames = [...]string{
 	CodeInvalid:    "invalid",
 	CodeOverloaded: "overloaded",
 	CodeClosing:    "closing",
+	CodeNotKept:    "not_kept",
 }
 
 // Codes lists every code in the order of its number.
 func Codes() []Code {
-	return []Code{CodeOK, CodeNotOwner, CodeFull, CodeLate, CodeInvalid, CodeOverloaded, CodeClosing}
+	return []Code{CodeOK, CodeNotOwner, CodeFull, CodeLate, CodeInvalid, CodeOverloaded, CodeClosing, CodeNotKept}
 }
 
 // String returns the name used in logs and metrics, such as "not_owner".
@@ -68,7 +72,7 @@ func (c Code) String() string {
 }
 
 // RefusedError is an answer other than CodeOK: the peer was reached, and
-// nothing was charged.
+// nothing was charged, unless the code says otherwise.
 type RefusedError struct {
 	// Code is the peer's answer, never CodeOK. A newer peer may answer with
 	// a code that this version does not know.

@@ -22,8 +22,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // handlerFunc makes a function a Handler.
 type handlerFunc func(call *limiter.Call, results []limiter.Result) Code
 
-func (f handlerFunc) Handle(call *limiter.Call, results []limiter.Result) Code {
-	return f(call, results)
+func (f handlerFunc) Handle(call *limiter.Call, results []limiter.Result) (Code, Later) {
+	return f(call, results), nil
 }
 
 // counter is a Handler that adds up costs per subject and answers with the
@@ -33,7 +33,11 @@ type counter struct {
 	spent map[limiter.Subject]int64
 }
 
-func (c *counter) Handle(call *limiter.Call, results []limiter.Result) Code {
+func (c *counter) Handle(call *limiter.Call, results []limiter.Result) (Code, Later) {
+	return c.count(call, results), nil
+}
+
+func (c *counter) count(call *limiter.Call, results []limiter.Result) Code {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.spent == nil {

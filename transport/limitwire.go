@@ -7,10 +7,17 @@ import (
 	"github.com/murmurate/murmurate/limiter"
 )
 
+// durableBit stands beside a limit's alignment if it is durable.
+const durableBit = 0x80
+
 // appendLimit writes everything that an owner needs of a limit: all but its
-// name, which is in the tag.
+// name, which is in the tag, and its unit, which makes no difference.
 func appendLimit(b []byte, l *limiter.Limit) []byte {
-	b = append(b, byte(l.Algorithm), byte(l.Align))
+	align := byte(l.Align)
+	if l.Durable {
+		align |= durableBit
+	}
+	b = append(b, byte(l.Algorithm), align)
 	b = binary.AppendUvarint(b, uint64(l.Count))
 	b = binary.AppendUvarint(b, uint64(l.Period))
 	b = binary.AppendUvarint(b, uint64(l.Burst))
@@ -27,7 +34,9 @@ func appendLimit(b []byte, l *limiter.Limit) []byte {
 
 // decodeLimit reads a limit and reports whether it is one that can be used.
 func decodeLimit(d *decoder, l *limiter.Limit, z *zones) bool {
-	*l = limiter.Limit{Algorithm: limiter.Algorithm(d.uint8()), Align: limiter.Align(d.uint8())}
+	*l = limiter.Limit{Algorithm: limiter.Algorithm(d.uint8())}
+	align := d.uint8()
+	l.Align, l.Durable = limiter.Align(align&^durableBit), align&durableBit != 0
 	l.Count = int64(d.uvarint())
 	l.Period = time.Duration(d.uvarint())
 	l.Burst = int64(d.uvarint())

@@ -66,7 +66,7 @@ type keeper struct {
 	charge  limiter.Charge
 }
 
-func (k *keeper) Handle(call *limiter.Call, results []limiter.Result) Code {
+func (k *keeper) Handle(call *limiter.Call, results []limiter.Result) (Code, Later) {
 	k.patient, k.charge = call.Patient, call.Charges[0]
 	return k.counter.Handle(call, results)
 }

@@ -97,7 +97,7 @@ func TestLateCallsAreNotCharged(t *testing.T) {
 		count := &counter{}
 		slow := handlerFunc(func(call *limiter.Call, results []limiter.Result) Code {
 			time.Sleep(10 * time.Millisecond)
-			return count.Handle(call, results)
+			return count.count(call, results)
 		})
 		m := newMemory()
 		s := startServer(t, ServerOptions{Listener: m, Handler: slow})

@@ -50,7 +50,7 @@ func (p *pending) prepare(call *limiter.Call, results []limiter.Result, speaks u
 		return errors.New("transport: one result for each charge is needed")
 	}
 	p.charges = len(results)
-	p.holds = call.Op >= limiter.Hold
+	p.needs = protocolOf(call)
 	p.call, err = appendCall(p.call[:0], call)
 	if err == nil && speaks >= protocolCooldowns {
 		p.call = appendCooldowns(p.call, call)
@@ -64,7 +64,7 @@ func (s *session) enqueue(p *pending) error {
 	defer s.mu.Unlock()
 	now := s.client.clock.now()
 	switch {
-	case p.holds && s.speaks < protocolHolds:
+	case s.speaks < p.needs:
 		return ErrOldPeer
 	case s.over || s.leaving || !s.health.up(now):
 		return ErrDown

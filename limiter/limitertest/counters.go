@@ -12,7 +12,7 @@ func newCounter(a limiter.Algorithm) counter {
 	switch a {
 	case limiter.TokenBucket, limiter.LeakyBucket:
 		return &bucketCounter{debt: new(big.Rat)}
-	case limiter.FixedWindow:
+	case limiter.FixedWindow, limiter.Quota:
 		return &windowCounter{}
 	case limiter.SlidingWindow:
 		return &slidingCounter{units: make(map[int64]int64)}

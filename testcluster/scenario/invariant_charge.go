@@ -65,7 +65,7 @@ func (i *charged) possible(c *call, l *limiter.Limit) int64 {
 	begun := c.begun.UnixNano()
 	period := int64(l.Period)
 	switch l.Algorithm {
-	case limiter.FixedWindow:
+	case limiter.FixedWindow, limiter.Quota:
 		horizon = begun - period // it was opened at most a period before
 		if l.Align == limiter.AlignEpoch {
 			horizon = begun - begun%period

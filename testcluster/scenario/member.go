@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"sync"
+	"time"
 
 	"github.com/murmurate/murmurate/cluster"
 	"github.com/murmurate/murmurate/limiter"
@@ -59,6 +60,8 @@ func (h *heard) Denied(string, string) {}
 
 // UnknownTier implements murmurate.Observer.
 func (h *heard) UnknownTier(string) {}
+
+func (h *heard) QuotaUsed(string, string, float64, time.Duration) {}
 
 // Forward implements murmurate.Observer.
 func (h *heard) Forward(outcome string) {

@@ -48,7 +48,7 @@ func (m *meter) add(begun, ended time.Time, cost int64) error {
 		return m.bucket(s.ended)
 	case limiter.SlidingWindow:
 		return m.slidingWindow(s.ended)
-	case limiter.FixedWindow:
+	case limiter.FixedWindow, limiter.Quota:
 		if m.limit.Align == limiter.AlignEpoch {
 			return m.window(s.ended, s.ended-s.ended%int64(m.limit.Period), 1)
 		}

@@ -1,0 +1,98 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/murmurate/murmurate/limiter"
+)
+
+// notebook is a Journal that writes down what it is told.
+type notebook struct {
+	kept    map[limiter.CounterID]limiter.Window
+	lowered int
+	fails   error // of whoever waits; nobody waits without
+}
+
+func (n *notebook) Keep(id limiter.CounterID, w limiter.Window, _ int64) Kept {
+	n.kept[id] = w
+	return n.wait()
+}
+
+func (n *notebook) Lower(id limiter.CounterID, read func() limiter.Window, _ int64) Kept {
+	n.lowered++
+	n.kept[id] = read()
+	return n.wait()
+}
+
+func (n *notebook) wait() Kept {
+	if n.fails == nil {
+		return nil
+	}
+	return func(time.Duration) error { return n.fails }
+}
+
+// durableCall charges a durable limit of 10 beside one that is not.
+func durableCall(op limiter.Op, cost int64) *limiter.Call {
+	quota := &limiter.Limit{Name: "q", Algorithm: limiter.Quota, Count: 10, Period: time.Hour, Durable: true}
+	rate := &limiter.Limit{Name: "r", Algorithm: limiter.TokenBucket, Count: 100, Period: time.Hour}
+	return &limiter.Call{Op: op, Subject: limiter.Subject{Lo: 1}, Charges: []limiter.Charge{
+		{Limit: rate, Tag: rate.Tag(), Cost: cost}, {Limit: quota, Tag: quota.Tag(), Cost: cost},
+	}}
+}
+
+// The journal hears of what was charged, and of nothing else.
+func TestOwnerHasDurableCountersKept(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil, "a")
+	book := &notebook{kept: make(map[limiter.CounterID]limiter.Window)}
+	f.owner.journal = book
+	id := durableCall(limiter.Take, 1).Charges[1].ID(limiter.Subject{Lo: 1})
+	for i, step := range []struct {
+		op      limiter.Op
+		cost    int64
+		used    int64
+		lowered int
+	}{
+		{limiter.Peek, 3, 0, 0},
+		{limiter.Take, 3, 3, 0},
+		{limiter.Take, 0, 3, 0},
+		{limiter.Take, 8, 3, 0}, // denied
+		{limiter.Take, 7, 10, 0},
+		{limiter.Reset, 1, 0, 1},
+		{limiter.Take, 2, 2, 1},
+	} {
+		results := make([]limiter.Result, 2)
+		if err := f.router.Do(context.Background(), durableCall(step.op, step.cost), results); err != nil {
+			t.Fatal(err)
+		}
+		if book.kept[id].Used != step.used || book.lowered != step.lowered || len(book.kept) > 1 {
+			t.Errorf("step %d: kept %+v, lowered %d times; want %+v", i, book.kept, book.lowered, step)
+		}
+	}
+}
+
+// What could not be kept is not answered as admitted.
+func TestOwnerThatCannotKeep(t *testing.T) {
+	t.Parallel()
+	full := errors.New("no space left on device")
+	for _, journal := range []Journal{nil, &notebook{kept: make(map[limiter.CounterID]limiter.Window), fails: full}} {
+		f := newFixture(t, nil, "a")
+		f.owner.journal = journal
+		results := make([]limiter.Result, 2)
+		err := f.router.Do(context.Background(), durableCall(limiter.Take, 1), results)
+		if !errors.Is(err, ErrUnreachable) || !errors.Is(err, ErrNotKept) || journal != nil && !errors.Is(err, full) {
+			t.Errorf("%v", err)
+		}
+		look := make([]limiter.Result, 2)
+		err = f.router.Do(context.Background(), durableCall(limiter.Peek, 1), look)
+		if (err == nil) != (journal != nil) {
+			t.Errorf("a look: %v", err)
+		}
+		if journal != nil && look[1].Remaining != 9 {
+			t.Errorf("charged all the same, want 9 left: %+v", look[1])
+		}
+	}
+}
