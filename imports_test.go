@@ -29,7 +29,8 @@ cluster                          < limiter ring
 internal/leak                    <
 internal/memnet                  <
 internal/race                    <
-.                                < limiter ring policy transport cluster
+internal/token                   <
+.                                < limiter ring policy transport cluster internal/token
 httpapi                          < limiter policy
 observe                          < limiter cluster transport httpapi
 testcluster                      < . cluster limiter policy internal/memnet

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/murmurate/murmurate/cluster"
+	"github.com/murmurate/murmurate/internal/token"
 	"github.com/murmurate/murmurate/limiter"
 	"github.com/murmurate/murmurate/policy"
 	"github.com/murmurate/murmurate/transport"
@@ -18,6 +19,7 @@ type Node struct {
 	options  Options
 	policies atomic.Pointer[policy.Set] // in force; never nil
 	identity cluster.Identity
+	tokens   token.Signer
 	clock    *cluster.Clock
 	owned    *limiter.Table // counters of the keys that this node owns
 	shares   *limiter.Table // what was spent while their owner was out of reach
@@ -70,6 +72,9 @@ func Start(ctx context.Context, o Options) (*Node, error) {
 
 func (n *Node) start(ctx context.Context) (err error) {
 	if n.identity, err = n.options.identity(); err != nil {
+		return err
+	}
+	if n.tokens, err = n.options.signer(); err != nil {
 		return err
 	}
 	n.owned = limiter.NewTable(limiter.TableOptions{MaxKeys: n.options.MaxKeys})
