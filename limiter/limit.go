@@ -28,6 +28,10 @@ const (
 	// SlidingLog keeps every admitted call's time: exact over any interval
 	// of one period, at a price in memory that grows with the count.
 	SlidingLog
+	// Concurrency counts who is at it now: each holder has a slot until it
+	// lets go of it, or has not renewed it for as long as it said that it
+	// would need. See [Acquire].
+	Concurrency
 )
 
 var algorithmNames = [...]string{
@@ -36,11 +40,12 @@ var algorithmNames = [...]string{
 	FixedWindow:   "fixed_window",
 	SlidingWindow: "sliding_window",
 	SlidingLog:    "sliding_log",
+	Concurrency:   "concurrency",
 }
 
 // Algorithms lists every algorithm in the order of its number.
 func Algorithms() []Algorithm {
-	return []Algorithm{TokenBucket, LeakyBucket, FixedWindow, SlidingWindow, SlidingLog}
+	return []Algorithm{TokenBucket, LeakyBucket, FixedWindow, SlidingWindow, SlidingLog, Concurrency}
 }
 
 // ParseAlgorithm returns the algorithm with the given configuration name.
@@ -61,7 +66,7 @@ func (a Algorithm) String() string {
 	return fmt.Sprintf("algorithm(%d)", uint8(a))
 }
 
-func (a Algorithm) known() bool { return a >= TokenBucket && a <= SlidingLog }
+func (a Algorithm) known() bool { return a >= TokenBucket && a <= Concurrency }
 
 // Align says where the windows of a [FixedWindow] begin. The numbers travel
 // between nodes. The zero value is AlignEpoch.
@@ -98,7 +103,13 @@ const (
 	MaxPeriod   = 366 * 24 * time.Hour
 	MaxCount    = 1_000_000_000_000_000
 	MaxLogCount = 10_000
+	MaxHolders  = 10_000         // count of a Concurrency limit
+	MaxTTL      = 24 * time.Hour // its period
 )
+
+// DefaultTTL is the Period of a [Concurrency] limit where its configuration
+// gives none.
+const DefaultTTL = 30 * time.Second
 
 // Limit is what a key may spend: Count units per Period. It travels with
 // every check, so the owner of a key needs no policies.
@@ -110,10 +121,12 @@ type Limit struct {
 	Name string
 	// Algorithm says how units are counted. Required.
 	Algorithm Algorithm
-	// Count is the number of units per Period, 0 to MaxCount. 0 denies all.
+	// Count is the number of units per Period, 0 to MaxCount; of Concurrency the
+	// number of slots. 0 denies all.
 	Count int64
 	// Period is MinPeriod to MaxPeriod. For a calendar window it is the
-	// nominal length (a month is 30 days, a year 365).
+	// nominal length (a month is 30 days, a year 365). For Concurrency it is
+	// the longest TTL that a holder may ask for, up to MaxTTL.
 	Period time.Duration
 	// Burst is the capacity of a token bucket (0: Count) and the number of
 	// units that may wait in a leaky bucket (0: none). Others have none.
@@ -131,9 +144,11 @@ type Limit struct {
 
 // Errors of a [Limit] that cannot be used, each with the field's name first.
 var (
-	errAlgorithm = errors.New("algorithm: must be one of token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log")
+	errAlgorithm = errors.New("algorithm: must be one of token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log, concurrency")
 	errCount     = fmt.Errorf("count: must be 0 to %d", int64(MaxCount))
 	errLogCount  = fmt.Errorf("count: must be at most %d in a sliding_log, which keeps every call; sliding_window has no such bound", MaxLogCount)
+	errHolders   = fmt.Errorf("count: must be at most %d in a concurrency limit, which remembers every holder", MaxHolders)
+	errTTL       = fmt.Errorf("ttl: must be %v to %d hours", MinPeriod, MaxTTL/time.Hour)
 	errPeriod    = fmt.Errorf("period: must be %v to %d days", MinPeriod, MaxPeriod/(24*time.Hour))
 	errBurst     = fmt.Errorf("burst: must be 0 to %d", int64(MaxCount))
 	errNoBurst   = errors.New("burst: only token_bucket and leaky_bucket have a burst")
@@ -155,7 +170,12 @@ func (l *Limit) Validate() error {
 	check(l.Algorithm.known(), errAlgorithm)
 	check(l.Count >= 0 && l.Count <= MaxCount, errCount)
 	check(l.Algorithm != SlidingLog || l.Count <= MaxLogCount, errLogCount)
-	check(l.Period >= MinPeriod && l.Period <= MaxPeriod, errPeriod)
+	if l.Algorithm == Concurrency {
+		check(l.Count <= MaxHolders, errHolders)
+		check(l.Period >= MinPeriod && l.Period <= MaxTTL, errTTL)
+	} else {
+		check(l.Period >= MinPeriod && l.Period <= MaxPeriod, errPeriod)
+	}
 	check(l.Burst >= 0 && l.Burst <= MaxCount, errBurst)
 	check(l.Burst == 0 || buckets, errNoBurst)
 	check(l.Align == AlignEpoch || l.Algorithm == FixedWindow && l.Align <= AlignFirst, errAlign)
@@ -181,11 +201,16 @@ func (l *Limit) Capacity() int64 {
 
 // Tag identifies the limit among those of one subject: a hash of its name,
 // algorithm and period. Count and burst are left out, so that changing them
-// keeps what was spent.
+// keeps what was spent, and so is the TTL of a [Concurrency] limit, whose
+// holders stay.
 func (l *Limit) Tag() uint64 {
+	period := l.Period
+	if l.Algorithm == Concurrency {
+		period = 0
+	}
 	var b [128]byte
 	buf := append(b[:0], byte(l.Algorithm), byte(l.Calendar))
-	buf = binary.LittleEndian.AppendUint64(buf, uint64(l.Period))
+	buf = binary.LittleEndian.AppendUint64(buf, uint64(period))
 	buf = append(buf, l.Name...)
 	return xxhash.Sum64(buf)
 }

@@ -9,7 +9,7 @@ const DefaultMaxKeys = 10_000_000
 type TableOptions struct {
 	// MaxKeys is a hard bound on live counters. A counter is one limit of
 	// one subject; each six calls that a sliding log keeps count as one
-	// more. 0 is DefaultMaxKeys, less than 1 is 1.
+	// more. A concurrency limit counts as one for each of its holders. 0 is DefaultMaxKeys, less than 1 is 1.
 	//
 	// From some hundred thousand on, a counter takes 60 to 75 bytes, and a log
 	// 64 to 128 more for each six calls.
@@ -76,6 +76,9 @@ func shardsFor(keys int) int {
 // other: repeating them answers as a peek would, for at least two seconds or
 // the next 4,096 holds of a shard.
 //
+// A lease has its slots until its Release comes, or its TTL has passed since
+// its Acquire or its last Renew.
+//
 // Errors: a [*CallError] says what is wrong with the call; [ErrFull] is for
 // a call that needs a new counter while MaxKeys are live, or a hold while
 // 65,536 are open in the table or 1,024 on its subject. With either, nothing
@@ -109,6 +112,14 @@ func (t *Table) do(now Instant, call *Call, results []Result) error {
 		return s.confirm(now, call, results)
 	case Cancel:
 		s.cancel(now, call, results)
+	case Acquire:
+		return s.acquire(now, call, results)
+	case Renew:
+		s.renew(now, call, results)
+	case Release:
+		s.leave(now, call, results)
+	case Occupy:
+		return s.occupy(now, call, results)
 	default:
 		s.peek(now, call, results)
 	}
@@ -116,6 +127,6 @@ func (t *Table) do(now Instant, call *Call, results []Result) error {
 }
 
 // Len is the number of live counters, those included that have expired and
-// are not swept yet, the blocks of sliding logs (see MaxKeys), and what open
-// holds may come to need.
+// are not swept yet, the blocks of sliding logs and the slots of leases (see
+// MaxKeys), and what open holds may come to need.
 func (t *Table) Len() int { return int(t.budget.used.Load()) }
