@@ -3,6 +3,7 @@ package transport
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/murmurate/murmurate/limiter"
@@ -21,9 +22,14 @@ func appendCall(b []byte, call *limiter.Call) ([]byte, error) {
 	b = append(b, byte(call.Op))
 	b = binary.LittleEndian.AppendUint64(b, call.Subject.Hi)
 	b = binary.LittleEndian.AppendUint64(b, call.Subject.Lo)
-	if call.Op >= limiter.Hold {
+	if call.Op.OfHold() {
 		b = binary.LittleEndian.AppendUint64(b, call.Hold.Hi)
 		b = binary.LittleEndian.AppendUint64(b, call.Hold.Lo)
+	}
+	if call.Op.OfLease() {
+		b = binary.LittleEndian.AppendUint64(b, call.Lease.Hi)
+		b = binary.LittleEndian.AppendUint64(b, call.Lease.Lo)
+		b = binary.AppendUvarint(b, uint64(call.TTL))
 	}
 	if call.Op == limiter.Hold {
 		b = binary.AppendUvarint(b, uint64(call.Lapse))
@@ -41,6 +47,19 @@ func appendCall(b []byte, call *limiter.Call) ([]byte, error) {
 	return b, nil
 }
 
+// protocolOf is the first version of the protocol that knows what call asks.
+func protocolOf(call *limiter.Call) uint8 {
+	switch {
+	case call.Op > limiter.Cancel:
+		return protocolLeases
+	case slices.ContainsFunc(call.Charges, func(c limiter.Charge) bool { return c.Limit.Algorithm == limiter.Concurrency }):
+		return protocolLeases
+	case call.Op >= limiter.Hold:
+		return protocolHolds
+	}
+	return minProtocol
+}
+
 // callSpace holds one decoded call; it is reused from call to call.
 type callSpace struct {
 	call    limiter.Call
@@ -55,14 +74,19 @@ func (s *callSpace) decode(body []byte, z *zones) bool {
 	s.call.Op = limiter.Op(d.uint8())
 	s.call.Subject = limiter.Subject{Hi: d.uint64(), Lo: d.uint64()}
 	s.call.Hold, s.call.Lapse = limiter.HoldID{}, 0
-	if s.call.Op >= limiter.Hold {
+	if s.call.Op.OfHold() {
 		s.call.Hold = limiter.HoldID{Hi: d.uint64(), Lo: d.uint64()}
+	}
+	s.call.Lease, s.call.TTL = limiter.LeaseID{}, 0
+	if s.call.Op.OfLease() {
+		s.call.Lease = limiter.LeaseID{Hi: d.uint64(), Lo: d.uint64()}
+		s.call.TTL = time.Duration(min(d.uvarint(), uint64(limiter.MaxTTL)))
 	}
 	if s.call.Op == limiter.Hold {
 		s.call.Lapse = time.Duration(min(d.uvarint(), uint64(limiter.MaxLapse)))
 	}
 	n := int(d.uint8())
-	if s.call.Op > limiter.Cancel || n == 0 || n > limiter.MaxCharges {
+	if s.call.Op > limiter.Occupy || n == 0 || n > limiter.MaxCharges {
 		return false
 	}
 	s.call.Charges = s.charges[:n]

@@ -10,21 +10,22 @@ import (
 	"github.com/murmurate/murmurate/limiter"
 )
 
-// firstProtocol makes the server at the other end of a connection look as if
-// it spoke protocol 1 only.
-type firstProtocol struct {
+// oldProtocol makes the server at the other end of a connection look as if
+// it spoke no protocol above version.
+type oldProtocol struct {
 	net.Conn
-	read int
+	version byte
+	read    int
 }
 
 // maxAt is where a hello frame has the highest version: behind the header,
 // the magic and the lowest.
 const maxAt = headerBytes + 4 + 1
 
-func (c *firstProtocol) Read(p []byte) (int, error) {
+func (c *oldProtocol) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if at := maxAt - c.read; at >= 0 && at < n {
-		p[at] = 1
+		p[at] = c.version
 	}
 	c.read += n
 	return n, err
@@ -32,26 +33,39 @@ func (c *firstProtocol) Read(p []byte) (int, error) {
 
 // A peer of an older version answers what it knows, and is asked nothing
 // else.
-func TestOldPeerIsAskedForNoHolds(t *testing.T) {
+func TestOldPeerIsAskedOnlyWhatItKnows(t *testing.T) {
 	t.Parallel()
-	spent := &counter{}
-	_, c := pair(t, ServerOptions{Handler: spent}, ClientOptions{
-		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			conn, err := new(net.Dialer).DialContext(ctx, network, address)
-			return &firstProtocol{Conn: conn}, err
-		},
-	})
-	for _, call := range sampleHolds() {
-		if _, err := ask(c, time.Minute, call); !errors.Is(err, ErrOldPeer) {
-			t.Errorf("op %d: %v", call.Op, err)
+	look := sampleLeases()[0] // at a limit that an old peer does not know
+	look.Op = limiter.Peek
+	leases := append(sampleLeases(), look)
+	for _, row := range []struct {
+		version        byte
+		known, unknown []*limiter.Call
+	}{
+		{1, nil, append(sampleHolds(), leases...)},
+		{2, sampleHolds(), leases},
+		{3, append(sampleHolds(), leases...), nil},
+	} {
+		spent := &counter{}
+		_, c := pair(t, ServerOptions{Handler: spent}, ClientOptions{
+			DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+				conn, err := new(net.Dialer).DialContext(ctx, network, address)
+				return &oldProtocol{Conn: conn, version: row.version}, err
+			},
+		})
+		for _, call := range row.unknown {
+			if _, err := ask(c, time.Minute, call); !errors.Is(err, ErrOldPeer) {
+				t.Errorf("version %d, op %d: %v", row.version, call.Op, err)
+			}
 		}
-	}
-	if r, err := ask(c, time.Minute, call(1, 2)); err != nil || !r.Allowed || spent.total() != 2 {
-		t.Errorf("a take: %+v, %v, %d spent", r, err, spent.total())
-	}
-	_, current := pair(t, ServerOptions{}, ClientOptions{})
-	if r, err := ask(current, time.Minute, sampleHolds()[0]); err != nil || !r.Allowed {
-		t.Errorf("a peer of this version: %+v, %v", r, err)
+		for _, call := range append(row.known, call(1, 2)) {
+			if r, err := ask(c, time.Minute, call); err != nil || !r.Allowed {
+				t.Errorf("version %d, op %d: %+v, %v", row.version, call.Op, r, err)
+			}
+		}
+		if spent.total() == 0 {
+			t.Errorf("version %d: nothing arrived", row.version)
+		}
 	}
 }
 
