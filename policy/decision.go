@@ -32,8 +32,10 @@ type LimitResult struct {
 	limiter.Result
 	// Name is policy/limit, or the policy's name for its lone unnamed limit.
 	Name string
-	// Window is the limit's period.
+	// Window is the limit's period. 0: it is one of concurrency, which has none.
 	Window time.Duration
+	// Unit is what the limit counts: UnitRequests or UnitConcurrentRequests.
+	Unit string
 	// Shadow is set when the limit's policy only observes.
 	Shadow bool
 }
@@ -47,8 +49,20 @@ type Outcome struct {
 	Err error
 }
 
-// UnitRequests is the unit that limits count.
-const UnitRequests = "requests"
+// The units that limits count, by the names that the RateLimit fields have for
+// them (draft-ietf-httpapi-ratelimit-headers).
+const (
+	UnitRequests           = "requests"
+	UnitConcurrentRequests = "concurrent-requests"
+)
+
+// counted is what l counts, and over which window.
+func counted(l *limiter.Limit) (unit string, window time.Duration) {
+	if l.Algorithm == limiter.Concurrency {
+		return UnitConcurrentRequests, 0
+	}
+	return UnitRequests, l.Period
+}
 
 // DeniedBy names every limit that denied, in configured order. Those in shadow
 // are left out of a denial, which is not theirs.
@@ -91,7 +105,8 @@ func (p *Plan) Decide(cost int64, results []limiter.Result) Decision {
 	}
 	closest, source := &results[0], limiter.SourceOwner
 	for i := range results {
-		d.Limits[i] = LimitResult{Result: results[i], Name: p.names[i], Window: p.policy.Limits[i].Period, Shadow: d.Shadow}
+		unit, window := counted(&p.policy.Limits[i])
+		d.Limits[i] = LimitResult{Result: results[i], Name: p.names[i], Window: window, Unit: unit, Shadow: d.Shadow}
 		source = max(source, results[i].Source)
 		if Closer(&results[i], closest) {
 			closest = &results[i]

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/murmurate/murmurate/limiter"
@@ -25,6 +26,7 @@ type Set struct {
 	rules    []*rules // of policies
 	byName   map[string]*rules
 	index    index
+	slots    bool // see Concurrency
 }
 
 // NewSet checks the policies and prepares them for use. Without any, the set
@@ -54,6 +56,7 @@ func NewSet(policies ...Policy) (*Set, error) {
 		s.policies = append(s.policies, *r.plans[0].policy)
 		s.rules = append(s.rules, r)
 		s.byName[p.Name] = r
+		s.slots = s.slots || slices.ContainsFunc(r.plans, (*Plan).Concurrency)
 	}
 	if err := join(faults); err != nil {
 		return nil, err
@@ -64,6 +67,10 @@ func NewSet(policies ...Policy) (*Set, error) {
 
 // Policies returns the policies in configured order, for reading only.
 func (s *Set) Policies() []Policy { return s.policies }
+
+// Concurrency reports whether any policy has a limit with slots for leases, in
+// a tier perhaps.
+func (s *Set) Concurrency() bool { return s.slots }
 
 // Names returns the policies' names in configured order.
 func (s *Set) Names() []string {

@@ -58,6 +58,10 @@ func TestLimitSpec(t *testing.T) {
 			limiter.Limit{Algorithm: limiter.SlidingWindow, Count: 5, Period: day}},
 		{`{"algorithm":"sliding_log","rate":"7/24h"}`,
 			limiter.Limit{Algorithm: limiter.SlidingLog, Count: 7, Period: day}},
+		{`{"algorithm":"concurrency","count":100}`,
+			limiter.Limit{Algorithm: limiter.Concurrency, Count: 100, Period: limiter.DefaultTTL}},
+		{`{"algorithm":"concurrency","rate":"1k","ttl":"2m"}`,
+			limiter.Limit{Algorithm: limiter.Concurrency, Count: 1000, Period: 2 * time.Minute}},
 		// Windows: durations and names up to the hour follow the epoch, longer names the calendar.
 		{`{"algorithm":"fixed_window","rate":"5/24h"}`,
 			limiter.Limit{Algorithm: limiter.FixedWindow, Count: 5, Period: day}},
@@ -99,7 +103,7 @@ func TestLimitSpec(t *testing.T) {
 func TestLimitSpecRefuses(t *testing.T) {
 	t.Parallel()
 	const (
-		algorithms = "token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log"
+		algorithms = "token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log, concurrency"
 		noRate     = "rate: is required: COUNT/PERIOD such as 100/1m, 20/s or 5000/day"
 		noCalendar = "align: a calendar window needs a calendar period (minute, hour, day, week, month, year), and only a calendar window has one"
 		noZone     = "timezone: only a calendar window has a time zone"
@@ -125,6 +129,21 @@ func TestLimitSpecRefuses(t *testing.T) {
 		{`{"algorithm":"sliding_window","rate":"99999999999999999999/s"}`, []string{"rate: the count must be 0 to 1000000000000000"}},
 		{`{"algorithm":"sliding_log","rate":"20k/h"}`,
 			[]string{"rate: the count must be at most 10000 in a sliding_log, which keeps every call; sliding_window has no such bound"}},
+		{`{"algorithm":"sliding_log","rate":"20/h","ttl":"1m"}`,
+			[]string{"ttl: only concurrency has a ttl: how long a holder may go without renewing"}},
+		{`{"algorithm":"concurrency"}`, []string{"count: is required: how many may be at it at once"}},
+		{`{"algorithm":"concurrency","rate":"20/s"}`,
+			[]string{"rate: a concurrency limit has no period: write the count alone, and ttl for how long a holder may go without renewing"}},
+		{`{"algorithm":"concurrency","rate":"20","count":20}`, []string{"rate: give either rate or count, not both"}},
+		{`{"algorithm":"concurrency","rate":"20x"}`, []string{`rate: the count must be a whole number such as 250, 10k, 5M or 1G, got "20x"`}},
+		{`{"algorithm":"concurrency","rate":"20k"}`,
+			[]string{"rate: the count must be at most 10000 in a concurrency limit, which remembers every holder"}},
+		{`{"algorithm":"concurrency","count":5,"period":"1m","burst":9,"align":"first"}`,
+			[]string{"period: a concurrency limit has no period: write ttl for how long a holder may go without renewing",
+				"align: only fixed_window has windows to align", noBurst}},
+		{`{"algorithm":"concurrency","count":5,"timezone":"UTC","anchor":3}`, []string{noZone, noAnchor}},
+		{`{"algorithm":"concurrency","count":5,"ttl":"30"}`, []string{"ttl: needs a unit: write 30s, 30m or 30h"}},
+		{`{"algorithm":"concurrency","count":5,"ttl":"2d"}`, []string{"ttl: must be 1ms to 24 hours"}},
 		{`{"algorithm":"sliding_window","rate":"5/366d1s"}`, []string{"rate: the period must be 1ms to 366 days"}},
 		{`{"algorithm":"sliding_window","count":5,"period":"1us"}`, []string{"period: must be 1ms to 366 days"}},
 		{`{"algorithm":"token_bucket","rate":"5/s","burst":0}`,
