@@ -131,7 +131,7 @@ func (s *scratch) prepare(n *Node, op limiter.Op, a *policy.Applied) {
 // fingerprint that they saw instead of the key. Those who take may not: what a
 // client sends as its key would name another's counter.
 func (n *Node) subject(op limiter.Op, a *policy.Applied) limiter.Subject {
-	if op != limiter.Take {
+	if op != limiter.Take && op != limiter.Acquire {
 		if s, ok := limiter.ParseSubject(a.Key); ok {
 			return s
 		}

@@ -13,33 +13,51 @@ import (
 // charged by all of them, or by none. The error is the first that an owner
 // did not decide for.
 func (n *Node) every(ctx context.Context, op limiter.Op, r *policy.Request, applied []policy.Applied) (policy.Decision, error) {
-	decisions := make([]policy.Decision, len(applied))
-	var counted []int // of applied
+	return n.decideJoint(ctx, r, applied, n.prepareJoint(op, applied))
+}
+
+// joint is one decision of several policies in the making.
+type joint struct {
+	decisions []policy.Decision // in the order of the policies
+	counted   []int             // policies that there are asks about
+	asks      []cluster.Ask
+	parts     []*scratch // of the asks
+}
+
+// prepareJoint decides what is not counted, and prepares the calls for the rest.
+func (n *Node) prepareJoint(op limiter.Op, applied []policy.Applied) *joint {
+	j := &joint{decisions: make([]policy.Decision, len(applied))}
 	for i := range applied {
 		var uncounted bool
-		if decisions[i], uncounted = applied[i].Uncounted(); !uncounted {
-			counted = append(counted, i)
-		} else if !decisions[i].Allowed && op == limiter.Take {
+		if j.decisions[i], uncounted = applied[i].Uncounted(); !uncounted {
+			j.counted = append(j.counted, i)
+		} else if !j.decisions[i].Allowed && (op == limiter.Take || op == limiter.Acquire) {
 			op = limiter.Peek // somebody is blocked, so nobody is charged
 		}
 	}
-	asks, parts := n.asks(op, applied, counted)
-	modes := make([]policy.Unreachable, len(counted)) // the closure must not hold r, which would then be allocated for every check
-	for j, i := range counted {
-		modes[j] = mode(&applied[i], r)
+	j.asks, j.parts = n.asks(op, applied, j.counted)
+	return j
+}
+
+// decideJoint has the calls decided.
+func (n *Node) decideJoint(ctx context.Context, r *policy.Request, applied []policy.Applied, j *joint) (policy.Decision, error) {
+	asks, parts := j.asks, j.parts
+	modes := make([]policy.Unreachable, len(j.counted)) // the closure must not hold r, which would then be allocated for every check
+	for k, i := range j.counted {
+		modes[k] = mode(&applied[i], r)
 	}
-	n.askAll(ctx, asks, func(j int) { n.undecided(ctx, modes[j], asks[j].Err, parts[j]) })
+	n.askAll(ctx, asks, func(k int) { n.undecided(ctx, modes[k], asks[k].Err, parts[k]) })
 
 	var err error
-	for j, i := range counted {
-		d := applied[i].Plan.Decide(applied[i].Cost, parts[j].results)
-		d.OnUnreachable = modes[j]
-		decisions[i] = d
+	for k, i := range j.counted {
+		d := applied[i].Plan.Decide(applied[i].Cost, parts[k].results)
+		d.OnUnreachable = modes[k]
+		j.decisions[i] = d
 		if err == nil {
-			err = asks[j].Err
+			err = asks[k].Err
 		}
 	}
-	return n.together(r, applied, decisions), err
+	return n.together(r, applied, j.decisions), err
 }
 
 // asks are the calls of those of applied that are counted, in parts.

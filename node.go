@@ -32,6 +32,7 @@ type Node struct {
 	members  *cluster.Membership // nil when Alone
 
 	queues waitQueues
+	leases *leaseKeeper
 
 	closes   atomic.Bool   // somebody has called Close
 	closing  chan struct{} // closed when Close begins
@@ -90,9 +91,14 @@ func (n *Node) start(ctx context.Context) (err error) {
 	})
 	n.sweep()
 	if n.options.Alone {
-		return n.startAlone()
+		err = n.startAlone()
+	} else {
+		err = n.startClustered(ctx)
 	}
-	return n.startClustered(ctx)
+	if err == nil {
+		n.keepLeases()
+	}
+	return err
 }
 
 func (n *Node) startAlone() error {

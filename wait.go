@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/murmurate/murmurate/limiter"
@@ -24,6 +25,9 @@ const (
 	// waitLook is how often a long wait looks whether it has become shorter,
 	// by a reset or a raised limit.
 	waitLook = 5 * time.Second
+	// slotLook is how often somebody looks for a free slot, at most; half as
+	// often at least.
+	slotLook = 10 * time.Millisecond
 	// waitLeast keeps a wait from spinning.
 	waitLeast = time.Millisecond
 )
@@ -178,10 +182,28 @@ func hopeless(ctx context.Context, d *policy.Decision) error {
 	if d.RetryAfter == limiter.Never {
 		return ErrNever
 	}
-	if end, limited := ctx.Deadline(); limited && time.Now().Add(d.RetryAfter).After(end) {
-		return tooLate(d.RetryAfter)
+	wait, _ := atLeast(d)
+	if end, limited := ctx.Deadline(); limited && time.Now().Add(wait).After(end) {
+		return tooLate(wait)
 	}
 	return nil
+}
+
+// atLeast is how long a request that d denies has to wait in any case. That is
+// not said of a slot: its holder lets go of it when it likes, and slots reports
+// that the request needs one.
+func atLeast(d *policy.Decision) (wait time.Duration, slots bool) {
+	for i := range d.Limits {
+		l := &d.Limits[i]
+		switch {
+		case l.Allowed || l.Shadow:
+		case l.Unit == policy.UnitConcurrentRequests:
+			slots = true
+		default:
+			wait = max(wait, l.RetryAfter)
+		}
+	}
+	return wait, slots
 }
 
 func tooLate(wait time.Duration) error {
@@ -192,6 +214,9 @@ func tooLate(wait time.Duration) error {
 func retryAfter(d *policy.Decision) time.Duration {
 	if d.RetryAfter == limiter.Never {
 		return closedRetry
+	}
+	if wait, slots := atLeast(d); slots {
+		return max(wait, slotLook+rand.N(slotLook)) // of several nodes none is always the first
 	}
 	return d.RetryAfter
 }

@@ -103,17 +103,11 @@ func (p *Plan) Decide(cost int64, results []limiter.Result) Decision {
 		DenyStatus:    p.policy.DenyStatus,
 		Limits:        make([]LimitResult, len(results)),
 	}
-	closest, source := &results[0], limiter.SourceOwner
 	for i := range results {
 		unit, window := counted(&p.policy.Limits[i])
 		d.Limits[i] = LimitResult{Result: results[i], Name: p.names[i], Window: window, Unit: unit, Shadow: d.Shadow}
-		source = max(source, results[i].Source)
-		if Closer(&results[i], closest) {
-			closest = &results[i]
-		}
 	}
-	d.Result = *closest
-	d.Source = source
+	d.fold()
 	switch {
 	case d.Shadow: // nobody is told to wait
 		d.Allowed, d.RetryAfter, d.Delay = true, 0, 0
@@ -123,6 +117,32 @@ func (p *Plan) Decide(cost int64, results []limiter.Result) Decision {
 		}
 	}
 	return d
+}
+
+// Held is the decision on the slots that a lease has under the named policy:
+// one result for each limit name.
+func Held(policyName string, names []string, results []limiter.Result) Decision {
+	d := Decision{Policy: policyName, Cost: 1, Limits: make([]LimitResult, len(results))}
+	for i := range results {
+		d.Limits[i] = LimitResult{Result: results[i], Name: names[i], Unit: UnitConcurrentRequests}
+	}
+	d.fold()
+	return d
+}
+
+// fold makes the numbers at the top those of the limit closest to denying, and
+// the source the weakest.
+func (d *Decision) fold() {
+	closest, source := &d.Limits[0].Result, limiter.SourceOwner
+	for i := range d.Limits {
+		r := &d.Limits[i].Result
+		source = max(source, r.Source)
+		if Closer(r, closest) {
+			closest = r
+		}
+	}
+	d.Result = *closest
+	d.Source = source
 }
 
 // Closer reports whether a is closer to denying than b: a denial before an

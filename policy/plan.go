@@ -51,6 +51,9 @@ func (p *Plan) Delays() bool {
 	return p.policy.Delays()
 }
 
+// LimitName is the name of the policy's i-th limit in decisions.
+func (p *Plan) LimitName(i int) string { return p.names[i] }
+
 // Concurrency reports whether one of the policy's limits has slots for leases.
 func (p *Plan) Concurrency() bool { return slices.ContainsFunc(p.policy.Limits, hasSlots) }
 
