@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -51,7 +52,7 @@ func appendLimit(b []byte, l *policy.LimitResult) []byte {
 	b = appendMillis(b, `,"reset_after_ms":`, l.ResetAfter)
 	b = appendMillis(b, `,"next_unit_ms":`, l.NextUnit)
 	b = appendMillis(b, `,"window_ms":`, l.Window)
-	b = appendString(b, `,"unit":`, policy.UnitRequests)
+	b = appendString(b, `,"unit":`, cmp.Or(l.Unit, policy.UnitRequests))
 	return append(b, '}')
 }
 

@@ -28,6 +28,7 @@ func fieldsOf(buf []limitFields, d *policy.Decision) []limitFields {
 		l := &d.Limits[i]
 		buf = append(buf, limitFields{
 			name:       shortName(d.Limits, i),
+			unit:       l.Unit,
 			quota:      l.Limit,
 			window:     l.Window,
 			remaining:  l.Remaining,

@@ -51,7 +51,8 @@ func (f *policyField) all() map[string]madeField {
 		var m madeField
 		for i := range p.Limits {
 			l := &p.Limits[i]
-			m.limits = append(m.limits, limitFields{name: l.Name, quota: l.Count, window: l.Period})
+			unit, window := policy.Counted(l)
+			m.limits = append(m.limits, limitFields{name: l.Name, unit: unit, quota: l.Count, window: window})
 		}
 		m.field = quotaField(m.limits)
 		made.byPolicy[p.Name] = m

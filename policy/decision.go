@@ -56,8 +56,8 @@ const (
 	UnitConcurrentRequests = "concurrent-requests"
 )
 
-// counted is what l counts, and over which window.
-func counted(l *limiter.Limit) (unit string, window time.Duration) {
+// Counted is what l counts, and over which window; 0 is none.
+func Counted(l *limiter.Limit) (unit string, window time.Duration) {
 	if l.Algorithm == limiter.Concurrency {
 		return UnitConcurrentRequests, 0
 	}
@@ -104,7 +104,7 @@ func (p *Plan) Decide(cost int64, results []limiter.Result) Decision {
 		Limits:        make([]LimitResult, len(results)),
 	}
 	for i := range results {
-		unit, window := counted(&p.policy.Limits[i])
+		unit, window := Counted(&p.policy.Limits[i])
 		d.Limits[i] = LimitResult{Result: results[i], Name: p.names[i], Window: window, Unit: unit, Shadow: d.Shadow}
 	}
 	d.fold()
