@@ -175,3 +175,10 @@ func wantProblem(t *testing.T, w *httptest.ResponseRecorder, status int, field, 
 		t.Errorf("got field %q, detail %q, want field %q, detail with %q", p.Field, p.Detail, field, words)
 	}
 }
+
+// serveGone sends a POST of a client that has left already.
+func serveGone(h http.Handler, target, body string) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodPost, target, strings.NewReader(body)))
+}
