@@ -216,7 +216,8 @@ func retryAfter(d *policy.Decision) time.Duration {
 		return closedRetry
 	}
 	if wait, slots := atLeast(d); slots {
-		return max(wait, slotLook+rand.N(slotLook)) // of several nodes none is always the first
+		look := slotLook + rand.N(slotLook) //nolint:gosec // so that of several nodes none is always the first
+		return max(wait, look)
 	}
 	return d.RetryAfter
 }

@@ -80,10 +80,10 @@ func TestLeasesInEveryOrder(t *testing.T) {
 			free := test.free
 			for i, event := range test.events {
 				id := uint64(1)
-				switch {
-				case event == '!':
+				switch event {
+				case '!':
 					continue
-				case event == '-':
+				case '-':
 					now += int64(sec / 2)
 				default:
 					if strings.ContainsRune("ANRHOCX", event) {

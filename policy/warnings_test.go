@@ -82,8 +82,8 @@ func TestWhatNeverDeniesNeverDenies(t *testing.T) {
 		l := limiter.Limit{
 			Algorithm: rapid.SampledFrom([]limiter.Algorithm{
 				limiter.TokenBucket, limiter.LeakyBucket, limiter.FixedWindow, limiter.SlidingWindow, limiter.SlidingLog}).Draw(t, "algorithm"),
-			Count:     rapid.Int64Range(1, 12).Draw(t, "count"),
-			Period:    rapid.SampledFrom([]time.Duration{time.Second, 2 * time.Second, 3 * time.Second, 6 * time.Second}).Draw(t, "period"),
+			Count:  rapid.Int64Range(1, 12).Draw(t, "count"),
+			Period: rapid.SampledFrom([]time.Duration{time.Second, 2 * time.Second, 3 * time.Second, 6 * time.Second}).Draw(t, "period"),
 		}
 		if l.Algorithm == limiter.TokenBucket || l.Algorithm == limiter.LeakyBucket {
 			l.Burst = rapid.Int64Range(0, 6).Draw(t, "burst")
