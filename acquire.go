@@ -98,7 +98,7 @@ func (n *Node) divide(h *holding, applied []policy.Applied, j *joint, allowed bo
 		}
 		admitted := ask.Admitted()
 		if ask.Err != nil {
-			if !nothingSent(ask.Err) {
+			if !notCharged(ask.Err) {
 				back.parts = append(back.parts, p)
 			}
 			if ask.Results[0].Source != limiter.SourceShare {
@@ -118,9 +118,9 @@ func (n *Node) divide(h *holding, applied []policy.Applied, j *joint, allowed bo
 	}
 }
 
-// nothingSent reports whether a call that failed with err has certainly not
+// notCharged reports whether a call that failed with err has certainly not
 // been charged.
-func nothingSent(err error) bool {
+func notCharged(err error) bool {
 	for _, certain := range []error{
 		cluster.ErrNoOwner, cluster.ErrNoSession, cluster.ErrNotOwner, limiter.ErrFull, ErrClosed,
 		transport.ErrDown, transport.ErrQueueFull, transport.ErrOldPeer,
@@ -129,7 +129,8 @@ func nothingSent(err error) bool {
 			return true
 		}
 	}
-	return false
+	_, answered := errors.AsType[*transport.RefusedError](err)
+	return answered
 }
 
 // leaseTTL is the TTL of a lease for r, or why there can be none.

@@ -313,3 +313,23 @@ func heapInUse() uint64 {
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
+
+// Wait asks for a slot as often as is worth while, and is not put off by how
+// long its holder could take.
+func TestWaitForASlot(t *testing.T) {
+	t.Parallel()
+	testcluster.Lone(t, func(t *testing.T, n *murmurate.Node) {
+		lease := acquire(t, n, of("api", "k"))
+		time.AfterFunc(time.Second, func() { release(t, lease) })
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		began := time.Now()
+		d, err := n.Wait(ctx, "api", "k")
+		if took := time.Since(began); err != nil || !d.Allowed || took < time.Second || took > time.Second+20*time.Millisecond {
+			t.Errorf("%+v, %v after %v", d, err, took)
+		}
+		if got := free(t, n, "api", "k"); got != 1 {
+			t.Errorf("%d free: who asks occupies nothing", got)
+		}
+	}, atOnce("api", 1))
+}
