@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/murmurate/murmurate"
+	"github.com/murmurate/murmurate/limiter"
 	"github.com/murmurate/murmurate/policy"
 )
 
@@ -62,4 +64,60 @@ func BenchmarkCheckForwarded(b *testing.B) {
 		b.SetParallelism(16)
 		benchmarkCheck(b, nodes[0], foreign)
 	})
+}
+
+// BenchmarkCheckOverridden is a check in process while overrides are set at
+// run time: none, for other policies, for other keys, and for the key.
+func BenchmarkCheckOverridden(b *testing.B) {
+	const overrides = 10_000
+	set := policies(b, policy.Default(), policy.Policy{Name: "other", Limits: policy.Default().Limits})
+	overridden := keys(overrides)
+	fill := func(b *testing.B, policyName string) *murmurate.Node {
+		node := start(b, murmurate.Options{Alone: true, Policies: set})
+		for _, key := range overridden {
+			o := policy.Override{Limits: []limiter.Limit{{Algorithm: limiter.SlidingWindow, Count: 1000, Period: time.Minute}}}
+			if _, err := node.SetOverride(policyName, key, o, 0); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ResetTimer()
+		return node
+	}
+	b.Run("none", func(b *testing.B) {
+		benchmarkCheck(b, start(b, murmurate.Options{Alone: true, Policies: set}), overridden)
+	})
+	b.Run("other policy", func(b *testing.B) { benchmarkCheck(b, fill(b, "other"), overridden) })
+	b.Run("other keys", func(b *testing.B) { benchmarkCheck(b, fill(b, "default"), keys(2 * overrides)[overrides:]) })
+	b.Run("hit", func(b *testing.B) { benchmarkCheck(b, fill(b, "default"), overridden) })
+}
+
+// BenchmarkReloadOverrides is a change of policies under 10,000 overrides.
+func BenchmarkReloadOverrides(b *testing.B) {
+	node := start(b, murmurate.Options{Alone: true})
+	for _, key := range keys(10_000) {
+		if _, err := node.SetOverride("default", key, policy.Override{Blocked: true}, 0); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		if err := node.SetPolicies(policies(b)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkSetOverride is what it takes to put the last of 10,000 overrides in
+// force, on a node without a disk.
+func BenchmarkSetOverride(b *testing.B) {
+	node := start(b, murmurate.Options{Alone: true})
+	for _, key := range keys(9_999) {
+		if _, err := node.SetOverride("default", key, policy.Override{Blocked: true}, 0); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		if _, err := node.SetOverride("default", "last", policy.Override{Blocked: true}, 0); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

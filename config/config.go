@@ -24,6 +24,9 @@ type Node struct {
 	// Name is the node's stable id, unique in the cluster. Empty:
 	// HOSTNAME-GOSSIPPORT.
 	Name string `yaml:"name"`
+	// DataDir is the directory for what the node keeps over a restart. Empty:
+	// it keeps nothing.
+	DataDir string `yaml:"data_dir"`
 }
 
 // HTTP is the front door.

@@ -10,6 +10,7 @@ import (
 // flagNames are the flags of serve that stand for a setting.
 var flagNames = map[string]string{
 	"node.name":      "--name",
+	"node.data_dir":  "--data-dir",
 	"http.listen":    "--http",
 	"cluster.gossip": "--gossip",
 	"cluster.peer":   "--peer",

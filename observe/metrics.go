@@ -26,6 +26,9 @@ type Options struct {
 	Members func() map[string]int
 	// Keys returns the number of counters held. Nil: there is no such metric.
 	Keys func() int
+	// Overrides returns the number of overrides in force that were set at run
+	// time. Nil: there is no such metric. It is called on each scrape.
+	Overrides func() int
 	// WithoutAddress returns how many requests had no address of a client; it
 	// only grows. Nil: there is no such metric. It is called on each scrape.
 	WithoutAddress func() uint64
@@ -69,6 +72,12 @@ func New(o Options) *Metrics {
 			Name: "murmurate_keys",
 			Help: "Counters that this node holds in memory, its own and those of its local shares.",
 		}, func() float64 { return float64(o.Keys()) }))
+	}
+	if o.Overrides != nil {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "murmurate_overrides",
+			Help: "Overrides that were set at run time, on any node, as this node knows them.",
+		}, func() float64 { return float64(o.Overrides()) }))
 	}
 	if o.WithoutAddress != nil {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{

@@ -125,16 +125,17 @@ func TestAddPoliciesKeepsCounts(t *testing.T) {
 
 func TestGaugesAreReadOnEachScrape(t *testing.T) {
 	t.Parallel()
-	keys, states, without := 7, map[string]int{"active": 3, "leaving": 0}, uint64(5)
+	keys, states, without, overrides := 7, map[string]int{"active": 3, "leaving": 0}, uint64(5), 2
 	m := New(Options{
 		Keys: func() int { return keys }, Members: func() map[string]int { return states }, WithoutAddress: func() uint64 { return without },
+		Overrides: func() int { return overrides },
 	})
-	wantLines(t, scrape(t, m), `murmurate_keys 7`, `murmurate_requests_without_address_total 5`,
+	wantLines(t, scrape(t, m), `murmurate_keys 7`, `murmurate_overrides 2`, `murmurate_requests_without_address_total 5`,
 		`murmurate_cluster_members{state="active"} 3`, `murmurate_cluster_members{state="leaving"} 0`)
 
-	keys, states, without = 8, map[string]int{"active": 2}, 6
+	keys, states, without, overrides = 8, map[string]int{"active": 2}, 6, 0
 	text := scrape(t, m)
-	wantLines(t, text, `murmurate_keys 8`, `murmurate_requests_without_address_total 6`, `murmurate_cluster_members{state="active"} 2`)
+	wantLines(t, text, `murmurate_keys 8`, `murmurate_overrides 0`, `murmurate_requests_without_address_total 6`, `murmurate_cluster_members{state="active"} 2`)
 	if strings.Contains(text, `state="leaving"`) {
 		t.Error("a state that is gone is still shown")
 	}
@@ -163,7 +164,7 @@ func TestNamesFollowPrometheusPractice(t *testing.T) {
 	m := New(Options{
 		Version: "1.2.3", Policies: []string{"api"}, Forwards: []string{"ok"},
 		Keys: func() int { return 1 }, Members: func() map[string]int { return map[string]int{"active": 1} },
-		Reload: func() Reload { return Reload{} }, WithoutAddress: func() uint64 { return 0 },
+		Reload: func() Reload { return Reload{} }, WithoutAddress: func() uint64 { return 0 }, Overrides: func() int { return 0 },
 	})
 	problems, err := testutil.GatherAndLint(m.registry)
 	if err != nil {

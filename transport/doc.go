@@ -10,8 +10,9 @@
 //
 // Beside the calls, heartbeats keep [Client.Reachable] true to the moment,
 // and both ends compare the digests of their [Placement] in every frame and
-// hand over the state when they differ. [SecretTLS] and [FilesTLS] make the
-// mutual TLS that lets only members in.
+// hand over the state when they differ, and tell each other what is new in
+// their [Feed]. [SecretTLS] and [FilesTLS] make the mutual TLS that lets only
+// members in.
 //
 // Guaranteed: a call is sent at most once. What Do says of an error holds:
 // ErrDown and ErrQueueFull mean that nothing was sent, a RefusedError that

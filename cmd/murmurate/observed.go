@@ -17,6 +17,7 @@ func startObserved(ctx context.Context, o murmurate.Options, m observe.Options) 
 	m.Forwards = forwards()
 	m.Members = func() map[string]int { return byState(node.Members()) }
 	m.Keys = func() int { return node.Keys() }
+	m.Overrides = func() int { return len(node.Overrides()) }
 	metrics := observe.New(m)
 	o.Observer = metrics
 	node, err := murmurate.Start(ctx, o)

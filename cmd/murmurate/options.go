@@ -23,6 +23,7 @@ func nodeOptions(cfg *config.Config, log *slog.Logger) (murmurate.Options, error
 	c := &cfg.Cluster
 	return murmurate.Options{
 		Name:        cfg.Node.Name,
+		DataDir:     cfg.Node.DataDir,
 		Gossip:      c.Gossip,
 		Peer:        c.Peer,
 		Advertise:   c.Advertise,

@@ -18,6 +18,7 @@ var serveFlags = []struct{ flag, setting, usage string }{
 	{"gossip", "cluster.gossip", "listen for other nodes on `ADDR`, ip:port, TCP and UDP"},
 	{"peer", "cluster.peer", "listen for checks forwarded by other nodes on `ADDR`, ip:port"},
 	{"name", "node.name", "`NAME` of this node, unique in the cluster (default HOSTNAME-GOSSIPPORT)"},
+	{"data-dir", "node.data_dir", "keep what outlives a restart in `DIR` (default nothing is kept)"},
 }
 
 const (
