@@ -98,10 +98,9 @@ func (r *overruling) names() []overrideName {
 func (b *overrideBook) add(table *overruled, r *overruling) *overruled {
 	b.all[r.said.Subject] = r
 	for _, name := range r.names() {
-		list := append(b.names[name], r)
-		slices.SortFunc(list, lastFirst)
-		b.names[name] = list
-		table = table.with(b.identity, name, list[0])
+		b.names[name] = append(b.names[name], r)
+		slices.SortFunc(b.names[name], lastFirst)
+		table = table.with(b.identity, name, b.names[name][0])
 	}
 	return table
 }
