@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/murmurate/murmurate/cluster"
+	"github.com/murmurate/murmurate/limiter"
 )
 
 // askEvery is how often a node in the client role, whose sessions are silent
@@ -17,14 +18,18 @@ func (n *Node) startOverrides(saved map[string][]byte) {
 	o := cluster.OverridesOptions{
 		Node:    n.options.Name,
 		Saved:   saved,
-		Changed: n.remakeOverrides,
+		Changed: func(subjects []limiter.Subject) { n.book.follow(n.overrides, subjects) },
 		Logger:  n.options.Logger,
 	}
 	if n.store != nil {
 		o.Store = n.store
 	}
 	n.overrides = cluster.NewOverrides(o)
-	n.remakeOverrides()
+	n.book.identity, n.book.log = n.identity, n.options.Logger
+	n.book.compile(n.Policies)
+	for _, o := range n.overrides.All() {
+		n.book.follow(n.overrides, []limiter.Subject{o.Subject})
+	}
 	n.overrides.Start()
 	n.onClose("overrides", n.overrides.Close)
 }

@@ -32,6 +32,6 @@ func (n *Node) SetPolicies(set *policy.Set) error {
 		return errNoPolicies
 	}
 	n.policies.Store(set)
-	n.remakeOverrides()
+	n.book.compile(n.Policies)
 	return nil
 }

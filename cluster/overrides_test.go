@@ -211,7 +211,7 @@ func TestExpiry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		changes := 0
-		b := startOverrides(t, OverridesOptions{Node: "b", Changed: func() { changes++ }})
+		b := startOverrides(t, OverridesOptions{Node: "b", Changed: func(s []limiter.Subject) { changes += len(s) }})
 		a, away := overridesOf(t, "a", nil), overridesOf(t, "away", nil)
 		set(t, a, 1, "for good", 0)
 		tell(t, a, away)

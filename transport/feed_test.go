@@ -227,7 +227,27 @@ func TestRefresh(t *testing.T) {
 	})
 }
 
-// A peer that refreshes and does not answer is found out.
+// One refresh brings all of a long feed.
+func TestRefreshBringsAll(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		long := &ledger{recordBytes: 8 << 10}
+		for n := range uint64(512) { // 4 MiB
+			long.add(n)
+		}
+		atClient := &ledger{recordBytes: 8 << 10}
+		m := newMemory()
+		startServer(t, ServerOptions{Listener: m, Feed: long})
+		c := startClient(t, ClientOptions{DialContext: m.dial, Feed: atClient, OnDemand: true})
+		synctest.Wait()
+		c.Refresh()
+		time.Sleep(2 * time.Second)
+		if atClient.Head() != long.Head() {
+			t.Errorf("%d of %d have come", atClient.Head(), long.Head())
+		}
+	})
+}
+
+// A peer that does not answer a refresh is found out.
 func TestRefreshFindsADeadPeer(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c, peer := dialed(t, ClientOptions{OnDemand: true})
