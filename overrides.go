@@ -152,6 +152,9 @@ func (n *Node) overridesOf(policyName, key string) ([]*overruling, error) {
 // subjectsOf are all that key can mean in the named policy, first the one that
 // the policy makes.
 func (n *Node) subjectsOf(policyName, key string) ([]limiter.Subject, error) {
+	if err := policy.CheckLookup(key); err != nil {
+		return nil, err
+	}
 	set := n.Policies()
 	keys, err := set.OverrideKeys(policyName, key)
 	if err != nil {
