@@ -2,6 +2,7 @@ package policy
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,6 +111,11 @@ func TestOverrideOfAnAddress(t *testing.T) {
 	for ip, want := range map[string]bool{"203.0.113.9": true, "203.0.113.10": true, "203.0.113.90": false, "203.0.113.1": false} {
 		if got := apply(t, s, request{ip: ip}, MatchOptions{}); got.Blocked != want {
 			t.Errorf("%s: blocked %t, want %t", ip, got.Blocked, want)
+		}
+	}
+	for _, key := range []string{"203.0.113.9", "ip=203.0.113.9"} {
+		if keys, err := s.OverrideKeys("p", key); err != nil || !slices.Contains(keys, "ip=203.0.113.9/32") {
+			t.Errorf("at run time %s is %q, %v", key, keys, err)
 		}
 	}
 }
