@@ -91,6 +91,21 @@ func BenchmarkCheckOverridden(b *testing.B) {
 	b.Run("hit", func(b *testing.B) { benchmarkCheck(b, fill(b, "default"), overridden) })
 }
 
+// BenchmarkReloadOverrides is a change of policies under 10,000 overrides.
+func BenchmarkReloadOverrides(b *testing.B) {
+	node := start(b, murmurate.Options{Alone: true})
+	for _, key := range keys(10_000) {
+		if _, err := node.SetOverride("default", key, policy.Override{Blocked: true}, 0); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		if err := node.SetPolicies(policies(b)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // BenchmarkSetOverride is what it takes to put the last of 10,000 overrides in
 // force, on a node without a disk.
 func BenchmarkSetOverride(b *testing.B) {

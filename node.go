@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"sync"
 	"sync/atomic"
 
 	"github.com/murmurate/murmurate/cluster"
@@ -38,9 +37,8 @@ type Node struct {
 	certificates *transport.Certificates
 
 	overrides *cluster.Overrides
-	remaking  sync.Mutex                // one at a time, so that the newest is made last
-	overruled atomic.Pointer[overruled] // what overrides are for checks; nil while there are none
-	news      chan struct{}             // has room for one signal: an override was set or removed here
+	book      overrideBook
+	news      chan struct{} // has room for one signal: an override was set or removed here
 
 	queues waitQueues
 	leases *leaseKeeper

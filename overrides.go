@@ -118,12 +118,8 @@ func (n *Node) RemoveOverride(policyName, key string) (bool, error) {
 // Overrides are all overrides that were set at run time, by policy and then by
 // fingerprint, those of policies that are not there (any more) among them.
 func (n *Node) Overrides() []RuntimeOverride {
-	t := n.overruled.Load()
-	if t == nil {
-		return nil
-	}
-	all := make([]RuntimeOverride, 0, len(t.all))
-	for _, r := range t.all {
+	var all []RuntimeOverride
+	for _, r := range n.book.list() {
 		all = append(all, runtimeOverride(&r.said, r.value.Policy, r.override))
 	}
 	slices.SortFunc(all, func(a, b RuntimeOverride) int {
@@ -140,14 +136,14 @@ func runtimeOverride(said *cluster.Override, policyName string, o policy.Overrid
 func (n *Node) overridesOf(policyName, key string) ([]*overruling, error) {
 	subjects, err := n.subjectsOf(policyName, key)
 	if err == nil {
-		return n.overruled.Load().matching(policyName, subjects), nil
+		return n.book.find(policyName, subjects), nil
 	}
 	// What was set for a policy that is gone can still be looked at and removed.
 	s, named := limiter.ParseSubject(key)
 	if !named {
 		s = n.identity.Subject(policyName, key)
 	}
-	if found := n.overruled.Load().matching(policyName, []limiter.Subject{s}); len(found) > 0 {
+	if found := n.book.find(policyName, []limiter.Subject{s}); len(found) > 0 {
 		return found, nil
 	}
 	return nil, err
@@ -156,6 +152,9 @@ func (n *Node) overridesOf(policyName, key string) ([]*overruling, error) {
 // subjectsOf are all that key can mean in the named policy, first the one that
 // the policy makes.
 func (n *Node) subjectsOf(policyName, key string) ([]limiter.Subject, error) {
+	if err := policy.CheckLookup(key); err != nil {
+		return nil, err
+	}
 	set := n.Policies()
 	keys, err := set.OverrideKeys(policyName, key)
 	if err != nil {
@@ -187,10 +186,9 @@ func (n *Node) names(policyName, key string) (subjects, instead []limiter.Subjec
 	if subjects, err = n.subjectsOf(policyName, key); err != nil {
 		return nil, nil, err
 	}
-	t := n.overruled.Load()
-	found := t.matching(policyName, subjects)
-	if s, named := limiter.ParseSubject(key); named && t != nil {
-		switch other := t.all[s]; {
+	found := n.book.find(policyName, subjects)
+	if s, named := limiter.ParseSubject(key); named {
+		switch other := n.book.keptBy(s); {
 		case len(found) > 0:
 			subjects = []limiter.Subject{found[0].said.Subject, s}
 		case other != nil:

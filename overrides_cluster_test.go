@@ -107,6 +107,33 @@ func TestOverrideOutlivesEachNode(t *testing.T) {
 	})
 }
 
+// So it is with as many as there can be.
+func TestManyOverridesOutliveANode(t *testing.T) {
+	withClients(t, false, func(t *testing.T, c *testcluster.Cluster) {
+		for i := range cluster.MaxOverrides {
+			override(t, c.Node("n1").Node, fmt.Sprint("k", i), perHour(int64(100+i)), 24*time.Hour)
+		}
+		holds := func(n *testcluster.Node) func() bool {
+			return func() bool { return len(n.Overrides()) == cluster.MaxOverrides }
+		}
+		for _, n := range c.Nodes() {
+			t.Logf("%s: %v", n.Name(), c.Await(reach, n.Name()+" to have all", holds(n)))
+		}
+		for _, name := range []string{"n2", "c1"} {
+			n := c.Restart(name)
+			c.Await(30*time.Second, name+" to be ready", func() bool { return n.Readiness().Ready })
+			if !holds(n)() {
+				t.Errorf("%s is ready with %d", name, len(n.Overrides()))
+			}
+			together(c)
+		}
+		_, err := c.Node("n3").SetOverride("api", "one more", blocked, 0)
+		if !errors.Is(err, cluster.ErrOverridesFull) {
+			t.Errorf("one more: %v", err)
+		}
+	})
+}
+
 // When all nodes are killed at one time, what was acknowledged is on the disk
 // of the one that did, and what the others know by then on theirs.
 func TestOverrideOutlivesAllNodes(t *testing.T) {
@@ -129,6 +156,10 @@ func TestOverrideOutlivesAllNodes(t *testing.T) {
 		together(c)
 		everywhere(t, c, reach, "just set", "blocked")
 		everywhere(t, c, 0, "for now", "10")
+		if n := c.Restart("n2"); limitOf(t, n.Node, "just set") != "blocked" { // while the old one lets go of the directory
+			t.Error("n2 starts without it")
+		}
+		together(c)
 		o, _, err := c.Node("n2").Override("api", "known")
 		if left := 23*time.Hour - o.Expires; err != nil || left < 0 || left > time.Minute {
 			t.Errorf("%v are left, %v", o.Expires, err)

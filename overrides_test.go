@@ -15,6 +15,7 @@ import (
 
 	"github.com/murmurate/murmurate"
 	"github.com/murmurate/murmurate/cluster"
+	"github.com/murmurate/murmurate/internal/race"
 	"github.com/murmurate/murmurate/journal"
 	"github.com/murmurate/murmurate/limiter"
 	"github.com/murmurate/murmurate/policy"
@@ -389,3 +390,23 @@ func TestOverridesOfALaterVersion(t *testing.T) {
 }
 
 func logTo(log io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(log, nil)) }
+
+// Finding an override, or that there is none, costs a check no memory.
+func TestOverridesAllocateNothing(t *testing.T) { // not parallel: others allocate
+	if race.Enabled {
+		t.Skip("the race detector allocates")
+	}
+	n := alone(t, keyed())
+	allocations := func(key string) float64 {
+		return testing.AllocsPerRun(1000, func() {
+			if _, err := n.Allow(t.Context(), "api", key); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	without := allocations("k")
+	override(t, n, "k", perHour(1_000_000), 0)
+	if hit, missed := allocations("k"), allocations("other"); hit > without || missed > without {
+		t.Errorf("%v allocations without, %v with and %v beside an override", without, hit, missed)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/murmurate/murmurate/cluster"
+	"github.com/murmurate/murmurate/limiter"
 )
 
 // askEvery is how often a node in the client role, whose sessions are silent
@@ -16,7 +17,7 @@ const askEvery = 500 * time.Millisecond
 func (n *Node) startOverrides() (err error) {
 	o := cluster.OverridesOptions{
 		Node:    n.options.Name,
-		Changed: n.remakeOverrides,
+		Changed: func(subjects []limiter.Subject) { n.book.follow(n.overrides, subjects) },
 		Logger:  n.options.Logger,
 	}
 	if n.data.overrides != nil {
@@ -26,7 +27,11 @@ func (n *Node) startOverrides() (err error) {
 		}
 	}
 	n.overrides = cluster.NewOverrides(o)
-	n.remakeOverrides()
+	n.book.identity, n.book.log = n.identity, n.options.Logger
+	n.book.compile(n.Policies)
+	for _, o := range n.overrides.All() {
+		n.book.follow(n.overrides, []limiter.Subject{o.Subject})
+	}
 	n.overrides.Start()
 	n.onClose("overrides", n.overrides.Close)
 	return nil

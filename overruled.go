@@ -1,28 +1,28 @@
 package murmurate
 
 import (
-	"slices"
+	"maps"
 
 	"github.com/murmurate/murmurate/cluster"
 	"github.com/murmurate/murmurate/limiter"
 	"github.com/murmurate/murmurate/policy"
 )
 
-// overruled are the overrides that were set at run time, made ready for checks
-// under one set of policies. It is immutable and replaced whole, so that a
-// check takes no lock.
+// overruled is what checks see of the overrides that were set at run time. It
+// is immutable and replaced whole, so that a check takes no lock.
 type overruled struct {
 	identity cluster.Identity
-	set      *policy.Set
-	// all are those that the node holds, whether their policy is there or not,
-	// by whom they are for.
-	all map[limiter.Subject]*overruling
-	// byPolicy finds the one that is in force for a subject, however its key is
-	// spelled.
-	byPolicy map[string]map[limiter.Subject]*overruling
+	byPolicy map[string]*overruledKeys
 	// takes and looks are what checks ask, in the form of
 	// policy.MatchOptions.Override. A fingerprint is only for those who look.
 	takes, looks func(policyName, key string) *policy.CompiledOverride
+}
+
+// overruledKeys are the overrides of one policy by each name of their keys, in
+// parts of which a change copies one.
+type overruledKeys struct {
+	count int
+	parts [256]map[limiter.Subject]*overruling
 }
 
 // overruling is one override.
@@ -34,133 +34,82 @@ type overruling struct {
 	compiled *policy.CompiledOverride
 }
 
-// remakeOverrides follows a change of the overrides or of the policies.
-func (n *Node) remakeOverrides() {
-	n.remaking.Lock()
-	defer n.remaking.Unlock()
-	said := n.overrides.All()
-	if len(said) == 0 {
-		n.overruled.Store(nil)
-		return
-	}
-	next := &overruled{
-		identity: n.identity,
-		set:      n.Policies(),
-		all:      make(map[limiter.Subject]*overruling, len(said)),
-		byPolicy: make(map[string]map[limiter.Subject]*overruling),
-	}
-	next.takes = func(policyName, key string) *policy.CompiledOverride {
-		return next.find(policyName, key, false).compiledOrNil()
-	}
-	next.looks = func(policyName, key string) *policy.CompiledOverride {
-		return next.find(policyName, key, true).compiledOrNil()
-	}
-	old := n.overruled.Load()
-	for i := range said {
-		next.add(n.overruling(&said[i], old, next.set))
-	}
-	n.overruled.Store(next)
+// part is where s is: subjects are evenly spread.
+func part(s limiter.Subject) uint8 { return uint8(s.Lo) }
+
+func newOverruled(identity cluster.Identity, byPolicy map[string]*overruledKeys) *overruled {
+	t := &overruled{identity: identity, byPolicy: byPolicy}
+	t.takes = func(policyName, key string) *policy.CompiledOverride { return t.compiled(policyName, key, false) }
+	t.looks = func(policyName, key string) *policy.CompiledOverride { return t.compiled(policyName, key, true) }
+	return t
 }
 
-// overruling makes said ready under set, or takes it from old if it is ready
-// there.
-func (n *Node) overruling(said *cluster.Override, old *overruled, set *policy.Set) *overruling {
-	r := &overruling{said: *said}
-	if known := old.get(said); known != nil {
-		if old.set == set {
-			return known
-		}
-		r.value, r.override = known.value, known.override
-	} else {
-		var err error
-		if r.value, r.override, err = decodeOverride(said.Value); err != nil {
-			n.options.Logger.Warn("an override cannot be read, and has no effect on this node: is it of a later version?",
-				"subject", said.Subject, "policy", r.value.Policy, "set_on", said.Node, "error", err)
-		}
+// with is t with r in force for one name of a key, or nothing if r is nil. t
+// may be nil, and so is a table that would hold nothing.
+func (t *overruled) with(identity cluster.Identity, name overrideName, r *overruling) *overruled {
+	byPolicy := make(map[string]*overruledKeys)
+	if t != nil {
+		byPolicy = maps.Clone(t.byPolicy)
 	}
-	if r.override.Unlimited || r.override.Blocked || len(r.override.Limits) > 0 {
-		r.compiled, _ = set.CompileOverride(r.value.Policy, &r.override) // nil until the policy is there
+	keys := new(overruledKeys)
+	if old := byPolicy[name.policy]; old != nil {
+		*keys = *old
 	}
-	return r
-}
-
-// get is what t has for the very same word, or nil.
-func (t *overruled) get(said *cluster.Override) *overruling {
-	if t == nil {
+	keys.put(name.subject, r)
+	byPolicy[name.policy] = keys
+	if keys.count == 0 {
+		delete(byPolicy, name.policy)
+	}
+	if len(byPolicy) == 0 {
 		return nil
 	}
-	r := t.all[said.Subject]
-	if r == nil || r.said.Counter != said.Counter || r.said.Node != said.Node {
-		return nil
-	}
-	return r
+	return newOverruled(identity, byPolicy)
 }
 
-func (t *overruled) add(r *overruling) {
-	t.all[r.said.Subject] = r
-	subjects := t.byPolicy[r.value.Policy]
-	if subjects == nil {
-		subjects = make(map[limiter.Subject]*overruling)
-		t.byPolicy[r.value.Policy] = subjects
+func (k *overruledKeys) put(s limiter.Subject, r *overruling) {
+	entries := maps.Clone(k.parts[part(s)])
+	k.count -= len(entries)
+	if entries == nil {
+		entries = make(map[limiter.Subject]*overruling)
 	}
-	for _, s := range append([]limiter.Subject{r.said.Subject}, r.value.Also...) {
-		if other := subjects[s]; other == nil || r.said.Over(&other.said) {
-			subjects[s] = r
-		}
-	}
-}
-
-// find is the one in force for a key of a policy, or nil. named: the key may
-// be a fingerprint.
-func (t *overruled) find(policyName, key string, named bool) *overruling {
-	subjects := t.byPolicy[policyName]
-	if subjects == nil {
-		return nil
-	}
-	if named {
-		if s, ok := limiter.ParseSubject(key); ok {
-			return subjects[s]
-		}
-	}
-	return subjects[t.identity.Subject(policyName, key)]
-}
-
-func (r *overruling) compiledOrNil() *policy.CompiledOverride {
 	if r == nil {
-		return nil
+		delete(entries, s)
+	} else {
+		entries[s] = r
 	}
-	return r.compiled
+	k.count += len(entries)
+	k.parts[part(s)] = entries
 }
 
-// matching are all overrides of a policy that are for any of the subjects, the
-// last word first.
-func (t *overruled) matching(policyName string, subjects []limiter.Subject) (found []*overruling) {
-	if t == nil {
+// find is the override in force for a key of a policy, or nil. named: the key
+// may be a fingerprint.
+func (t *overruled) find(policyName, key string, named bool) *overruling {
+	keys := t.byPolicy[policyName]
+	if keys == nil {
 		return nil
 	}
-	for _, r := range t.all {
-		if r.value.Policy == policyName && r.isFor(subjects) {
-			found = append(found, r)
-		}
+	var s limiter.Subject
+	fingerprint := false
+	if named {
+		s, fingerprint = limiter.ParseSubject(key)
 	}
-	slices.SortFunc(found, func(a, b *overruling) int {
-		if a.said.Over(&b.said) {
-			return -1
-		}
-		return 1
-	})
-	return found
+	if !fingerprint {
+		s = t.identity.Subject(policyName, key)
+	}
+	return keys.parts[part(s)][s]
 }
 
-func (r *overruling) isFor(subjects []limiter.Subject) bool {
-	return slices.Contains(subjects, r.said.Subject) ||
-		slices.ContainsFunc(r.value.Also, func(s limiter.Subject) bool { return slices.Contains(subjects, s) })
+func (t *overruled) compiled(policyName, key string, named bool) *policy.CompiledOverride {
+	if r := t.find(policyName, key, named); r != nil {
+		return r.compiled
+	}
+	return nil
 }
 
 // matching is what a check says of the overrides that were set at run time.
 // named: its key may be a fingerprint.
 func (n *Node) matching(named bool) policy.MatchOptions {
-	t := n.overruled.Load()
+	t := n.book.inForce.Load()
 	switch {
 	case t == nil:
 		return policy.MatchOptions{}
@@ -176,7 +125,7 @@ const runtimeRule = "override"
 
 // originOf has e say where an override was set, while it has the key.
 func (n *Node) originOf(e *policy.Explanation) {
-	t := n.overruled.Load()
+	t := n.book.inForce.Load()
 	if e.Rule != runtimeRule || t == nil {
 		return
 	}

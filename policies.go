@@ -35,6 +35,6 @@ func (n *Node) SetPolicies(set *policy.Set) error {
 		return err
 	}
 	n.policies.Store(set)
-	n.remakeOverrides()
+	n.book.compile(n.Policies)
 	return nil
 }

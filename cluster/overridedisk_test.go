@@ -28,7 +28,7 @@ func TestOverridesSurviveARestart(t *testing.T) {
 		b := overridesOf(t, "b", nil)
 		tell(t, a, b)
 		shows(t, "at another node", "1=lasting 2=an hour", b)
-		if b.records[numbered(4)] == nil {
+		if b.kept()[numbered(4)] == nil {
 			t.Error("the removal is forgotten")
 		}
 	})

@@ -36,7 +36,8 @@ func (m *Overrides) expire() {
 // to look again. Nobody is told: they have clocks.
 func (m *Overrides) sweep() time.Duration {
 	m.mu.Lock()
-	now, before := time.Now(), m.count.Load()
+	now := time.Now()
+	var expired []limiter.Subject
 	m.next = time.Time{}
 	for subject, r := range m.records {
 		switch {
@@ -50,6 +51,7 @@ func (m *Overrides) sweep() time.Duration {
 			r.end(r.expires)
 			m.tally(r, 1)
 			m.mark(subject)
+			expired = append(expired, subject)
 		case now.Sub(r.ended) >= endedLife:
 			m.forget(subject)
 		}
@@ -58,11 +60,9 @@ func (m *Overrides) sweep() time.Duration {
 		m.forgetOldest()
 	}
 	m.trim()
-	wait, changed := m.pause(now), m.count.Load() != before
+	wait := m.pause(now)
 	m.mu.Unlock()
-	if changed {
-		m.o.Changed()
-	}
+	m.tell(expired)
 	return wait
 }
 

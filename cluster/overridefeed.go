@@ -50,15 +50,13 @@ func (m *Overrides) Merge(records []byte) error {
 	m.mu.Lock()
 	changed := m.hear(said, time.Now())
 	m.mu.Unlock()
-	if changed {
-		m.o.Changed()
-	}
+	m.tell(changed)
 	return nil
 }
 
-// hear takes in what was said, and reports whether anything else is in force
+// hear takes in what was said, and returns for whom something else is in force
 // now. The caller holds mu.
-func (m *Overrides) hear(said []saidOverride, now time.Time) (changed bool) {
+func (m *Overrides) hear(said []saidOverride, now time.Time) (changed []limiter.Subject) {
 	for i := range said {
 		s := &said[i]
 		m.counter = max(m.counter, s.counter)
@@ -79,7 +77,9 @@ func (m *Overrides) hear(said []saidOverride, now time.Time) (changed bool) {
 			m.keep(s.subject, old) // say it again to who has not heard it
 			continue
 		}
-		changed = changed || r.inForce() || old != nil && old.inForce()
+		if r.inForce() || old != nil && old.inForce() {
+			changed = append(changed, s.subject)
+		}
 		m.keep(s.subject, &r)
 	}
 	m.trim()

@@ -70,9 +70,10 @@ type OverridesOptions struct {
 	Store OverrideStore
 	// Saved is what Store has been given before.
 	Saved map[string][]byte
-	// Changed is called when what is in force has changed, and before the
-	// change is acknowledged to anybody. Nil: nobody needs to know.
-	Changed func()
+	// Changed is called with those for whom something else is in force now, or
+	// nothing, and before the change is acknowledged to anybody. Calls may
+	// overtake each other: Get says what holds. Nil: nobody needs to know.
+	Changed func(subjects []limiter.Subject)
 	// Logger hears of what cannot be read or written. Nil: nobody does.
 	Logger *slog.Logger
 }
@@ -112,7 +113,7 @@ type Overrides struct {
 // NewOverrides takes up what was saved.
 func NewOverrides(o OverridesOptions) *Overrides {
 	if o.Changed == nil {
-		o.Changed = func() {}
+		o.Changed = func([]limiter.Subject) {}
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -225,9 +226,7 @@ func (m *Overrides) say(said []saidOverride, now time.Time) error {
 		}
 	}
 	m.mu.Unlock()
-	if changed {
-		m.o.Changed()
-	}
+	m.tell(changed)
 	return nil
 }
 
@@ -251,6 +250,13 @@ func (m *Overrides) stamp(said []saidOverride, now time.Time) error {
 		said[i].overrideVersion = overrideVersion{m.counter, m.o.Node}
 	}
 	return nil
+}
+
+// tell calls Changed. The caller does not hold mu.
+func (m *Overrides) tell(changed []limiter.Subject) {
+	if len(changed) > 0 {
+		m.o.Changed(changed)
+	}
 }
 
 // Get returns what is in force for subject.

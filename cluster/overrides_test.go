@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -84,6 +85,14 @@ func (m *Overrides) shut() {
 	default:
 		_ = m.Close(ctx)
 	}
+}
+
+// kept are the records that m has by now.
+func (m *Overrides) kept() map[limiter.Subject]*overrideRecord {
+	synctest.Wait()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.records)
 }
 
 // tell has b know what a knows, as a new connection does.
@@ -187,8 +196,8 @@ func TestRemovalThatIsForgotten(t *testing.T) {
 		tell(t, a, away)
 		remove(t, a, 1, true)
 		time.Sleep(endedLife + 2*forgetEvery)
-		if len(a.records) != 1 {
-			t.Errorf("%d records are left", len(a.records))
+		if left := len(a.kept()); left != 1 {
+			t.Errorf("%d records are left", left)
 		}
 		tell(t, away, a)
 		shows(t, "from a node that was away", "2=lasting", a)
@@ -210,8 +219,8 @@ func TestRemovalThatIsForgotten(t *testing.T) {
 func TestExpiry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		changes := 0
-		b := startOverrides(t, OverridesOptions{Node: "b", Changed: func() { changes++ }})
+		var changes atomic.Int64
+		b := startOverrides(t, OverridesOptions{Node: "b", Changed: func(s []limiter.Subject) { changes.Add(int64(len(s))) }})
 		a, away := overridesOf(t, "a", nil), overridesOf(t, "away", nil)
 		set(t, a, 1, "for good", 0)
 		tell(t, a, away)
@@ -224,11 +233,11 @@ func TestExpiry(t *testing.T) {
 		}
 		time.Sleep(25*time.Second - time.Millisecond)
 		shows(t, "before", "1=for now 2=for long", a, b)
-		before := changes
+		before := changes.Load()
 		time.Sleep(2 * expireEvery)
 		shows(t, "after", "2=for long", a, b)
-		if changes != before+1 {
-			t.Errorf("%d changes were told", changes-before)
+		if told := changes.Load() - before; told != 1 {
+			t.Errorf("%d changes were told", told)
 		}
 		tell(t, away, a)
 		shows(t, "what it had replaced does not come back", "2=for long", a)
@@ -306,10 +315,11 @@ func TestThereIsAnEndToMemory(t *testing.T) {
 			}
 		}
 		time.Sleep(2 * expireEvery)
-		if kept := len(a.records); kept > maxEnded || kept < maxEnded/2 || len(a.changes.log) > 3*maxEnded {
-			t.Errorf("%d are remembered, %d changes", kept, len(a.changes.log))
+		kept := a.kept()
+		if len(kept) > maxEnded || len(kept) < maxEnded/2 || len(a.changes.log) > 3*maxEnded {
+			t.Errorf("%d are remembered, %d changes", len(kept), len(a.changes.log))
 		}
-		if a.records[numbered(maxEnded)] == nil || a.records[numbered(0)] != nil {
+		if kept[numbered(maxEnded)] == nil || kept[numbered(0)] != nil {
 			t.Error("it is not the newest that are remembered")
 		}
 		tell(t, away, a)

@@ -87,8 +87,10 @@ func TestSchemaAcceptsWhatLoads(t *testing.T) {
 	t.Parallel()
 	s := compiled(t)
 	files := map[string][]byte{
-		"empty groups":    []byte("http:\ncluster: {}\npolicies:\n"),
-		"short forms":     []byte("policies: [{name: a, cost: 2k, limits: [{algorithm: fixed_window, count: 5k, period: 1h30m}]}]\n"),
+		"empty groups": []byte("http:\ncluster: {}\npolicies:\n"),
+		"short forms":  []byte("policies: [{name: a, cost: 2k, limits: [{algorithm: fixed_window, count: 5k, period: 1h30m}]}]\n"),
+		"two places of a tier": []byte("policies: [{name: a, limits: [{name: b, algorithm: sliding_log, rate: 5/s}], " +
+			"tiers: {by: 'header:X-Plan | attr:plan', sets: [{name: pro, limits: [{name: b, algorithm: sliding_log, rate: 9/s}]}]}}]\n"),
 		"a key of digits": []byte("policies: [{name: a, limits: [{algorithm: sliding_log, rate: 5/s}], overrides: [{key: 12345, blocked: true}]}]\n"),
 	}
 	paths, err := filepath.Glob("testdata/*.yaml")
@@ -211,6 +213,7 @@ func TestSchemaRefusesWhatDoesNotLoad(t *testing.T) {
 		onePolicy("match: {method: [get]}"),
 		onePolicy("match: {host: 'http://example.com'}"),
 		onePolicy("tiers: {by: plan, sets: [{name: pro, limits: [{name: a, algorithm: token_bucket, rate: 9/s}]}]}"),
+		onePolicy("tiers: {by: 'header:X-Plan | ip', sets: [{name: pro, limits: [{name: a, algorithm: token_bucket, rate: 9/s}]}]}"),
 		onePolicy("exempt: [{cidr: 10.0.0.1}]"),
 		// what must be there
 		"policies: [{limits: [{algorithm: token_bucket, rate: 5/s}]}]\n",

@@ -23,11 +23,18 @@ const (
 	period    = `(s|second|min|minute|h|hour|d|day|week|month|year|[0-9]+d|([0-9]+d)?` + durations + `)`
 )
 
-// keyPattern fits an entry of a key: sources with | between them.
-var keyPattern = func() string {
-	const source = `\s*(ip|path|method|host|global|(header|cookie|query|path|attr):[^|\s]+)\s*`
+// keyPattern fits an entry of a key, and tierPattern where a request names its
+// tier.
+var (
+	keyPattern  = alternatives(`(ip|path|method|host|global|(header|cookie|query|path|attr):[^|\s]+)`)
+	tierPattern = alternatives(`(header|attr):[^|\s]+`)
+)
+
+// alternatives fits sources with | between them.
+func alternatives(source string) string {
+	source = `\s*` + source + `\s*`
 	return `^` + source + `(\|` + source + `)*$`
-}()
+}
 
 const replaces = "They take the place of the policy's limits of the same name."
 
@@ -69,12 +76,12 @@ var policyFields = map[string]about{
 	"LimitSpec.durable":   {text: "Whether the counter is on disk, in node.data_dir, before an answer relies on it. Only fixed_window and quota can be. Left out: the policy's durable, else true for a quota and false otherwise."},
 	"LimitSpec.anchor":    {text: "The day on which a calendar month begins. In a shorter month: its last day.", absent: 1, min: 1, max: 31},
 
-	"Tiers.by":       {text: "Where a request names its tier: header:NAME or attr:NAME. Let only your own gateway set it.", required: true, pattern: `^(header|attr):[^|\s]+$`},
+	"Tiers.by":       {text: "Where a request names its tier: header:NAME or attr:NAME, or several with | between them, of which the first that it has counts. Let only your own gateway set it.", required: true, pattern: tierPattern},
 	"Tiers.sets":     {text: "The tiers. A request of none, or of one that is not here, has the policy's own limits.", required: true, nonempty: true},
 	"TierSet.name":   {text: "What requests say. Upper and lower case are different.", required: true, pattern: namePattern},
 	"TierSet.limits": {text: "The limits of this tier. " + replaces, required: true, nonempty: true},
 
-	"Override.key":        {text: "The whole key: as it comes with the check, or as the policy makes it (header:x-api-key=partner-1). Where the policy's key has one entry, the value alone is enough, and is of the entry's first source."},
+	"Override.key":        {text: "The whole key: as it comes with the check, or as the policy makes it (header:x-api-key=partner-1). Where the policy's key has one entry, the value alone is enough, and is of the entry's first source. A fingerprint (fp:...) is none."},
 	"Override.key_prefix": {text: "The beginning of keys, in the same forms."},
 	"Override.limits":     {text: "Other limits for these keys. " + replaces},
 	"Override.unlimited":  {text: "Admits without counting.", absent: false},

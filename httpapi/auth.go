@@ -41,13 +41,12 @@ func (g guard) protect(next http.HandlerFunc) http.HandlerFunc {
 			next(w, r)
 			return
 		}
-		challenge := `Bearer realm="murmurate"`
+		challenge, detail := `Bearer realm="murmurate"`, "administration needs one of http.auth_tokens, sent as Authorization: Bearer TOKEN"
 		if token != "" {
-			challenge += `, error="invalid_token"`
+			challenge, detail = challenge+`, error="invalid_token"`, "the token that was sent is none of http.auth_tokens: send another"
 		}
 		w.Header().Set("WWW-Authenticate", challenge)
-		writeProblem(w, newProblem(http.StatusUnauthorized,
-			"administration needs one of http.auth_tokens, sent as Authorization: Bearer TOKEN"))
+		writeProblem(w, newProblem(http.StatusUnauthorized, detail))
 	}
 }
 

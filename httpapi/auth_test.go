@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 )
 
@@ -36,6 +37,9 @@ func TestAdministration(t *testing.T) {
 			}
 			if tt.status != 200 {
 				wantProblem(t, w, tt.status, "", "http.auth_tokens")
+				if wrong := strings.Contains(w.Body.String(), "the token that was sent is none of"); wrong != strings.Contains(tt.challenge, "invalid_token") {
+					t.Errorf("%s", w.Body)
+				}
 			}
 			// To look is no administration.
 			if w := serve(New(tt.options).Handler(), "GET", "/v1/keys/api/a", ""); w.Code != http.StatusOK {

@@ -16,6 +16,9 @@ func (a *API) checkBatch(w http.ResponseWriter, r *http.Request) {
 	x := newExchange()
 	defer x.release()
 	body, err := x.read(w, r)
+	if errors.Is(err, errBodySize) {
+		err = errBatchSize
+	}
 	if err != nil {
 		writeProblem(w, problemOf(err))
 		return
@@ -77,3 +80,5 @@ func appendItemError(b []byte, i int, err error) []byte {
 	b = append(b, encoded...)
 	return append(b, '}')
 }
+
+var errBatchSize = newProblem(http.StatusRequestEntityTooLarge, errBodySize.Detail+"; send fewer checks at once")

@@ -124,8 +124,8 @@ func TestBatchRefusals(t *testing.T) {
 		{"a single check", `{"policy":"api","key":"a"}`, "policy", "is not a field here", 400},
 		{"twice", `{"checks":[{"policy":"api","key":"a"}],"checks":[]}`, "checks", "is given twice", 400},
 		{"broken in the middle", `{"checks":[{"policy":"api","key":"a"},{"policy"]}`, "", "the body is not JSON", 400},
-		{"empty", ``, "", "the body is empty", 400},
-		{"over 1 MiB", checks(40_000), "", "at most 1048576 bytes", 413},
+		{"empty", ``, "", `the body is empty: send a JSON object such as {"checks":[{"policy"`, 400},
+		{"over 1 MiB", checks(40_000), "", "at most 1048576 bytes; send fewer checks", 413},
 	}
 	for _, tt := range tests {
 		t.Run(tt.why, func(t *testing.T) {

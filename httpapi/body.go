@@ -51,5 +51,4 @@ func (x *exchange) read(w http.ResponseWriter, r *http.Request) ([]byte, error) 
 	return x.request.Bytes(), nil
 }
 
-var errBodySize = newProblem(http.StatusRequestEntityTooLarge,
-	fmt.Sprintf("the body must be at most %d bytes; send fewer checks at once", maxBody))
+var errBodySize = newProblem(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body must be at most %d bytes", maxBody))

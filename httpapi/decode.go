@@ -45,11 +45,14 @@ func (c *checkRequest) complete(by prefixBits, set *policy.Set) error {
 	return fault("attributes."+first, "is an attribute that no policy uses, and a letter away from what requests have: write "+write)
 }
 
+// exampleCheck is shown to who sends nothing.
+const exampleCheck = `{"policy":"default","key":"user:42"}`
+
 // decodeCheck reads the body of a check. It judges form; what the values
 // mean, and whether a field is missing, is judged when the policy is looked
 // up.
 func decodeCheck(data []byte) (checkRequest, error) {
-	r, err := newReader(data)
+	r, err := newReader(data, exampleCheck)
 	if err != nil {
 		return checkRequest{}, err
 	}
@@ -153,7 +156,7 @@ type batchItem struct {
 // decodeBatch reads the body of a batch. Only faults of the batch itself are
 // errors; those of an item stay with the item.
 func decodeBatch(data []byte) ([]batchItem, error) {
-	r, err := newReader(data)
+	r, err := newReader(data, `{"checks":[`+exampleCheck+`]}`)
 	if err != nil {
 		return nil, err
 	}

@@ -103,7 +103,7 @@ func leaseFields(g *policy.Grant) []byte {
 
 // decodeAcquire reads the body of an acquisition.
 func decodeAcquire(data []byte) (checkRequest, error) {
-	r, err := newReader(data)
+	r, err := newReader(data, exampleCheck)
 	if err != nil {
 		return checkRequest{}, err
 	}
@@ -116,7 +116,7 @@ func decodeAcquire(data []byte) (checkRequest, error) {
 
 // decodeLease reads a body that names a lease.
 func decodeLease(data []byte, names []string) (token string, ttl time.Duration, err error) {
-	r, err := newReader(data)
+	r, err := newReader(data, `{"lease":"..."}`)
 	if err != nil {
 		return "", 0, err
 	}

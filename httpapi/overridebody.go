@@ -28,7 +28,7 @@ func decodeOverride(data []byte, set *policy.Set, policyName string) (overrideRe
 	if err != nil {
 		return o, err
 	}
-	r, err := newReader(data)
+	r, err := newReader(data, `{"blocked":true,"expires_in":"24h"}`)
 	if err != nil {
 		return o, err
 	}

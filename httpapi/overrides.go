@@ -1,9 +1,11 @@
 package httpapi
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/murmurate/murmurate/limiter"
@@ -30,7 +32,8 @@ type Overrides interface {
 	Override(policyName, key string) (RuntimeOverride, bool, error)
 	// RemoveOverride reports whether there was one.
 	RemoveOverride(policyName, key string) (bool, error)
-	// Overrides are all that are in force, by policy and then by fingerprint.
+	// Overrides are all that are kept, by policy and then by fingerprint: those
+	// of policies that are not there (any more) too.
 	Overrides() []RuntimeOverride
 }
 
@@ -55,35 +58,50 @@ type overrideJSON struct {
 	Limits      []policy.LimitSpec `json:"limits,omitempty"`
 	Unlimited   bool               `json:"unlimited"`
 	Blocked     bool               `json:"blocked"`
+	InForce     bool               `json:"in_force"`
 	ExpiresInMS int64              `json:"expires_in_ms,omitempty"` // 0: never
 	SetOn       string             `json:"set_on"`
+	Warnings    []string           `json:"warnings,omitempty"` // of one that was just set
 }
 
-func shownOverride(o *RuntimeOverride) overrideJSON {
+func shownOverride(o *RuntimeOverride, set *policy.Set) overrideJSON {
 	return overrideJSON{
 		Policy:      o.Policy,
 		Fingerprint: o.Subject.String(),
 		Limits:      specsOf(o.Override.Limits),
 		Unlimited:   o.Override.Unlimited,
 		Blocked:     o.Override.Blocked,
+		InForce:     inForce(o, set),
 		ExpiresInMS: ceil(o.Expires, time.Millisecond),
 		SetOn:       o.Node,
 	}
 }
 
+// inForce reports whether o does something: its policy is there and, if it has
+// limits, one of them.
+func inForce(o *RuntimeOverride, set *policy.Set) bool {
+	p, err := set.Policy(o.Policy)
+	if err != nil {
+		return false
+	}
+	return o.Override.Unlimited || o.Override.Blocked || slices.ContainsFunc(o.Override.Limits, func(l limiter.Limit) bool {
+		return slices.ContainsFunc(p.Limits, func(own limiter.Limit) bool { return own.Name == cmp.Or(l.Name, p.Name) })
+	})
+}
+
 // listOverrides serves GET /v1/overrides.
 func (a *API) listOverrides(w http.ResponseWriter, r *http.Request) {
-	name, all := r.URL.Query().Get("policy"), a.overrides.Overrides()
+	name, all, set := r.URL.Query().Get("policy"), a.overrides.Overrides(), a.node.Policies()
 	answer := struct {
 		Overrides []overrideJSON `json:"overrides"`
 	}{[]overrideJSON{}}
 	for i := range all {
 		if name == "" || name == all[i].Policy {
-			answer.Overrides = append(answer.Overrides, shownOverride(&all[i]))
+			answer.Overrides = append(answer.Overrides, shownOverride(&all[i], set))
 		}
 	}
 	if name != "" && len(answer.Overrides) == 0 { // a policy that is gone may have some yet
-		if _, err := a.node.Policies().Policy(name); err != nil {
+		if _, err := set.Policy(name); err != nil {
 			writeProblem(w, problemOf(err))
 			return
 		}
@@ -98,7 +116,7 @@ func (a *API) getOverride(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, problemOf(err))
 		return
 	}
-	writeJSON(w, shownOverride(&o))
+	writeJSON(w, shownOverride(&o, a.node.Policies()))
 }
 
 // setOverride serves PUT /v1/overrides/{policy}/{key}.
@@ -115,7 +133,8 @@ func (a *API) setOverride(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, problemOf(err))
 		return
 	}
-	wanted, err := decodeOverride(body, a.node.Policies(), name)
+	set := a.node.Policies()
+	wanted, err := decodeOverride(body, set, name)
 	if err != nil {
 		writeProblem(w, problemOf(err))
 		return
@@ -125,8 +144,23 @@ func (a *API) setOverride(w http.ResponseWriter, r *http.Request) {
 		a.overrideFailed(w, name, "not set", err)
 		return
 	}
-	a.log.Info("override set", "policy", o.Policy, "fingerprint", o.Subject.String(), "expires_in", o.Expires)
-	writeJSON(w, shownOverride(&o))
+	wanted.Key = key
+	answer := shownOverride(&o, set)
+	answer.Warnings = set.OverrideWarnings(name, &wanted.Override, policy.AddressBits{IPv4: a.client.prefixes.ipv4, IPv6: a.client.prefixes.ipv6})
+	a.logOverride(&o, answer.Warnings)
+	writeJSON(w, answer)
+}
+
+// logOverride says that o was set, and what it likely does not mean.
+func (a *API) logOverride(o *RuntimeOverride, warnings []string) {
+	attributes := []any{"policy", o.Policy, "fingerprint", o.Subject.String()}
+	for _, warning := range warnings {
+		a.log.Warn("override may not do what is meant", slices.Concat(attributes, []any{"warning", warning})...)
+	}
+	if o.Expires > 0 {
+		attributes = append(attributes, "expires_in", o.Expires)
+	}
+	a.log.Info("override set", attributes...)
 }
 
 // removeOverride serves DELETE /v1/overrides/{policy}/{key}, and answers with
@@ -144,7 +178,7 @@ func (a *API) removeOverride(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, noOverride(name))
 	default:
 		a.log.Info("override removed", "policy", o.Policy, "fingerprint", o.Subject.String())
-		writeJSON(w, shownOverride(&o))
+		writeJSON(w, shownOverride(&o, a.node.Policies()))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/murmurate/murmurate/limiter"
 	"github.com/murmurate/murmurate/policy"
@@ -19,7 +20,10 @@ func overridden(t *testing.T, logger *slog.Logger) (http.Handler, *fakeOverrides
 	monthly := policy.Policy{Name: "lone", Cost: policy.Cost{Default: 3}, Limits: []limiter.Limit{
 		{Algorithm: limiter.FixedWindow, Count: 1000, Period: limiter.MaxPeriod / 366 * 30, Align: limiter.AlignCalendar, Calendar: limiter.Month, Anchor: 5},
 	}}
-	node := newFake(t, api(), monthly)
+	limits := []limiter.Limit{{Algorithm: limiter.SlidingWindow, Count: 5, Period: time.Minute}}
+	either := policy.Policy{Name: "either", Key: []string{"header:X-Api-Key | ip"}, Limits: limits}
+	tried := policy.Policy{Name: "tried", Shadow: true, Limits: limits}
+	node := newFake(t, api(), monthly, either, tried)
 	f := &fakeOverrides{set: node.set}
 	return New(Options{Node: node, Overrides: f, OpenAdmin: true, Logger: logger}).Handler(), f
 }
@@ -38,22 +42,22 @@ func TestOverridesAreSetAndRemoved(t *testing.T) {
 		{"GET", "/v1/overrides/api/ab", "", "no override is set"},
 		{"DELETE", "/v1/overrides/api/ab", "", "no override is set"},
 		{"PUT", "/v1/overrides/api/ab", `{"limits":[{"name":"burst","rate":"200/s","burst":400}],"expires_in":"24h"}`,
-			`{"policy":"api","fingerprint":"` + fp + `2",` + burst + `,"unlimited":false,"blocked":false,"expires_in_ms":86400000,"set_on":"n1"}`},
+			`{"policy":"api","fingerprint":"` + fp + `2",` + burst + `,"unlimited":false,"blocked":false,"in_force":true,"expires_in_ms":86400000,"set_on":"n1"}`},
 		{"GET", "/v1/overrides/api/" + fp + "2", "",
-			`{"policy":"api","fingerprint":"` + fp + `2",` + burst + `,"unlimited":false,"blocked":false,"expires_in_ms":86400000,"set_on":"n1"}`},
+			`{"policy":"api","fingerprint":"` + fp + `2",` + burst + `,"unlimited":false,"blocked":false,"in_force":true,"expires_in_ms":86400000,"set_on":"n1"}`},
 		{"PUT", "/v1/overrides/lone/a%2F%2Fb", `{"limits":[{"rate":"5k/month"}]}`,
-			`{"policy":"lone","fingerprint":"` + fp + `4","limits":[{"algorithm":"fixed_window","count":5000,"period":"month","align":"calendar","anchor":5}],"unlimited":false,"blocked":false,"set_on":"n1"}`},
+			`{"policy":"lone","fingerprint":"` + fp + `4","limits":[{"algorithm":"fixed_window","count":5000,"period":"month","align":"calendar","anchor":5}],"unlimited":false,"blocked":false,"in_force":true,"set_on":"n1"}`},
 		{"PUT", "/v1/overrides/api/ab", `{"unlimited":true,"blocked":false,"limits":null,"expires_in":"7d"}`,
-			`{"policy":"api","fingerprint":"` + fp + `2","unlimited":true,"blocked":false,"expires_in_ms":604800000,"set_on":"n1"}`},
+			`{"policy":"api","fingerprint":"` + fp + `2","unlimited":true,"blocked":false,"in_force":true,"expires_in_ms":604800000,"set_on":"n1"}`},
 		{"PUT", "/v1/overrides/api/" + fp + "9", `{"blocked":true,"limits":[]}`,
-			`{"policy":"api","fingerprint":"` + fp + `9","unlimited":false,"blocked":true,"set_on":"n1"}`},
+			`{"policy":"api","fingerprint":"` + fp + `9","unlimited":false,"blocked":true,"in_force":true,"set_on":"n1"}`},
 		{"GET", "/v1/overrides?policy=api", "",
-			`{"overrides":[{"policy":"api","fingerprint":"` + fp + `2","unlimited":true,"blocked":false,"expires_in_ms":604800000,"set_on":"n1"},` +
-				`{"policy":"api","fingerprint":"` + fp + `9","unlimited":false,"blocked":true,"set_on":"n1"}]}`},
+			`{"overrides":[{"policy":"api","fingerprint":"` + fp + `2","unlimited":true,"blocked":false,"in_force":true,"expires_in_ms":604800000,"set_on":"n1"},` +
+				`{"policy":"api","fingerprint":"` + fp + `9","unlimited":false,"blocked":true,"in_force":true,"set_on":"n1"}]}`},
 		{"DELETE", "/v1/overrides/api/ab", "",
-			`{"policy":"api","fingerprint":"` + fp + `2","unlimited":true,"blocked":false,"expires_in_ms":604800000,"set_on":"n1"}`},
+			`{"policy":"api","fingerprint":"` + fp + `2","unlimited":true,"blocked":false,"in_force":true,"expires_in_ms":604800000,"set_on":"n1"}`},
 		{"GET", "/v1/overrides/api/ab", "", "no override is set"},
-		{"DELETE", "/v1/overrides/api/" + fp + "9", "", `{"policy":"api","fingerprint":"` + fp + `9","unlimited":false,"blocked":true,"set_on":"n1"}`},
+		{"DELETE", "/v1/overrides/api/" + fp + "9", "", `{"policy":"api","fingerprint":"` + fp + `9","unlimited":false,"blocked":true,"in_force":true,"set_on":"n1"}`},
 		{"GET", "/v1/overrides?policy=api", "", `{"overrides":[]}`},
 	} {
 		w := serve(h, step.method, step.path, step.body)
@@ -75,7 +79,7 @@ func TestOverrideFaults(t *testing.T) {
 		status     int
 		want       string // how the faults begin, each as field: detail on a line
 	}{
-		{"api/k", ``, 400, ": is empty"},
+		{"api/k", ``, 400, `: is empty: send a JSON object such as {"blocked":true`},
 		{"api/k", `[]`, 400, ": must be an object, got an array"},
 		{"api/k", `{}`, 400, ": needs limits, or unlimited: true, or blocked: true"},
 		{"api/k", `{"unlimited":false}`, 400, ": needs limits"},
@@ -146,7 +150,7 @@ func TestOverridesOfAPolicyThatIsGone(t *testing.T) {
 	}
 	for _, call := range []string{"GET /v1/overrides?policy=gone", "GET /v1/overrides/gone/k", "DELETE /v1/overrides/gone/k"} {
 		method, path, _ := strings.Cut(call, " ")
-		if w := serve(h, method, path, ""); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"blocked":true`) {
+		if w := serve(h, method, path, ""); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"blocked":true,"in_force":false`) {
 			t.Errorf("%s: %d %s", call, w.Code, w.Body)
 		}
 	}
@@ -175,6 +179,8 @@ func TestOverridesInTheLog(t *testing.T) {
 	h, f := overridden(t, slog.New(slog.NewTextHandler(&logged, nil)))
 	const path = "/v1/overrides/api/secret-key"
 	serve(h, "PUT", path, `{"blocked":true,"expires_in":"90m"}`)
+	serve(h, "PUT", path+"-2", `{"blocked":true}`)
+	serve(h, "PUT", "/v1/overrides/either/203.0.113.0%2F24", `{"blocked":true}`)
 	f.err = errors.New("the disk is full")
 	wantProblem(t, serve(h, "PUT", path, `{"unlimited":true}`), 503, "", "not set: the disk is full")
 	wantProblem(t, serve(h, "DELETE", path, ""), 503, "", "not removed: the disk is full")
@@ -184,6 +190,8 @@ func TestOverridesInTheLog(t *testing.T) {
 	serve(h, "DELETE", path, "")
 	for _, want := range []string{
 		`level=INFO msg="override set" policy=api fingerprint=fp:0000000000000000000000000000000a expires_in=1h30m0s`,
+		`level=INFO msg="override set" policy=api fingerprint=fp:0000000000000000000000000000000c` + "\n",
+		`level=WARN msg="override may not do what is meant" policy=either fingerprint=fp:0000000000000000000000000000000e warning="the override is for a request`,
 		`level=WARN msg="override not set" policy=api error="the disk is full"`,
 		`level=WARN msg="override not removed" policy=api error="the disk is full"`,
 		`level=INFO msg="override removed" policy=api fingerprint=fp:0000000000000000000000000000000a`,
@@ -192,7 +200,32 @@ func TestOverridesInTheLog(t *testing.T) {
 			t.Errorf("no %s in the log:\n%s", want, &logged)
 		}
 	}
-	if strings.Contains(logged.String(), "secret-key") {
+	if strings.Contains(logged.String(), "secret-key") || strings.Contains(logged.String(), "203.0.113.0") {
 		t.Errorf("the log holds the key:\n%s", &logged)
+	}
+}
+
+// Who blocks a key hears at once that it is nobody's.
+func TestOverridesThatMatchNobody(t *testing.T) {
+	t.Parallel()
+	h, _ := overridden(t, nil)
+	for _, c := range []struct {
+		path, body string
+		want       string // what the answer holds
+	}{
+		{"either/k", `{"blocked":true}`, ""},
+		{"either/ip=203.0.113.9", `{"blocked":true}`, ""},
+		{"either/ip=203.0.113.0%2F24", `{"blocked":true}`, `"warnings":["the override is for no key that the policy makes, which looks like header:x-api-key=VALUE, where an address is ip=203.0.113.9/32 or ip=2001:db8:1:2::/64;`},
+		{"either/203.0.113.9", `{"unlimited":true}`, `"warnings":["the override is for a request whose header:X-Api-Key reads like an address`},
+		{"tried/k", `{"blocked":true}`, `"warnings":["the policy is in shadow`},
+		{"tried/k", `{"unlimited":true}`, ""},
+	} {
+		w := serve(h, "PUT", "/v1/overrides/"+c.path, c.body)
+		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), c.want) || strings.Contains(w.Body.String(), "warnings") != (c.want != "") {
+			t.Errorf("%s %s: %d %s", c.path, c.body, w.Code, w.Body)
+		}
+	}
+	if w := serve(h, "GET", "/v1/overrides", ""); strings.Contains(w.Body.String(), "warnings") {
+		t.Errorf("the list: %s", w.Body)
 	}
 }

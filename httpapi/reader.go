@@ -27,13 +27,14 @@ type reader struct {
 	pos  int
 }
 
-// newReader judges data as JSON. The error says where it is not.
-func newReader(data []byte) (reader, error) {
+// newReader judges data as JSON. The error says where it is not, and if there
+// is nothing shows example.
+func newReader(data []byte, example string) (reader, error) {
 	if json.Valid(data) {
 		return reader{data: data}, nil
 	}
 	if len(bytes.TrimSpace(data)) == 0 {
-		return reader{}, fault("", `is empty: send a JSON object such as {"policy":"default","key":"user:42"}`)
+		return reader{}, fault("", "is empty: send a JSON object such as "+example)
 	}
 	var ignored json.RawMessage
 	err := json.Unmarshal(data, &ignored)

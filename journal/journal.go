@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -82,8 +83,12 @@ func lockError(err error) error {
 	return err
 }
 
-// syncDir makes a new file's name as durable as its content.
+// syncDir makes a new file's name as durable as its content. Windows has no
+// such call, nor need of one.
 func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
 	d, err := os.Open(dir) //nolint:gosec // the operator named it
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ func TestKeysToLookUp(t *testing.T) {
 			t.Errorf("%q: %v", key, err)
 		}
 	}
-	for _, key := range []string{"fp:", "fp:zz", "fp:0123", whole[:len(whole)-1], whole + "0", whole[:len(whole)-1] + "g", "fp:" + whole} {
+	for _, key := range []string{"FP:" + whole[3:], strings.ToUpper(whole), "Fp:" + whole[3:], "fp:", "fp:zz", "fp:0123", whole[:len(whole)-1], whole + "0", whole[:len(whole)-1] + "g", "fp:" + whole} {
 		err := CheckLookup(key)
 		if !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "key: ") || !strings.Contains(err.Error(), "32 hexadecimal digits") {
 			t.Errorf("%q: %v", key, err)
@@ -27,5 +27,28 @@ func TestKeysToLookUp(t *testing.T) {
 	}
 	if err := CheckLookup(""); err == nil || !strings.Contains(err.Error(), "empty") {
 		t.Errorf("the empty key: %v", err)
+	}
+}
+
+// The configuration has keys, of which it cannot tell the fingerprints apart.
+func TestFingerprintsInTheConfiguration(t *testing.T) {
+	t.Parallel()
+	whole := limiter.Subject{Hi: 1, Lo: 2}.String()
+	for _, c := range []struct {
+		o    Override
+		want string // what the fault begins with
+	}{
+		{Override{Key: whole}, "overrides[0].key: must be the key itself, not a fingerprint"},
+		{Override{Key: "FP:" + whole[3:]}, "overrides[0].key: must be the key itself"},
+		{Override{Key: "fp:12"}, "overrides[0].key: must be the key itself"},
+		{Override{KeyPrefix: whole}, "overrides[0].key_prefix: must be the beginning of keys"},
+		{Override{KeyPrefix: "fp:1"}, ""},
+		{Override{Key: "header:x-a=fp:12"}, ""},
+	} {
+		c.o.Blocked = true
+		err := (&Policy{Name: "p", Key: []string{"header:X-A"}, Limits: []limiter.Limit{perMinute("", 1)}, Overrides: []Override{c.o}}).Validate()
+		if (err == nil) != (c.want == "") || err != nil && !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %s", c.o, err, c.want)
+		}
 	}
 }

@@ -1,8 +1,10 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -25,12 +27,12 @@ func (k keyMaker) misses(o *Override, bits AddressBits) string {
 	if !whole {
 		written = o.KeyPrefix
 	}
-	if len(k) == 0 {
+	if len(k) == 0 || fingerprint(written) {
 		return ""
 	}
 	for _, key := range k.spellings(written, whole) {
 		if k.makes(key, whole, bits) {
-			return k.mistakenAddress(written)
+			return k.mistaken(written, bits)
 		}
 	}
 	const others = "; as it stands it is only for checks that bring such a key themselves"
@@ -38,43 +40,66 @@ func (k keyMaker) misses(o *Override, bits AddressBits) string {
 	case k.shared():
 		return "is for none, because all share the one key global: write that, or give the policy another key"
 	case len(k) > 1 && !joined(written):
-		return fmt.Sprintf("is for no key that the policy makes, which has %d parts: write %s, or the beginning of it as key_prefix%s", len(k), k.example(), others)
+		return fmt.Sprintf("is for no key that the policy makes, which has %d parts: write %s, or in the configuration the beginning of it as key_prefix%s",
+			len(k), k.example(bits), others)
 	case len(k) == 1 && k[0][0].kind == KeyIP && !strings.Contains(written, "&"):
-		return fmt.Sprintf("is for no key that an address makes, which is ip=ADDRESS/%d or ip=ADDRESS/%d, compared as text: "+
-			"write an address or a network of that size, or the beginning of one as key_prefix%s", bits.IPv4, bits.IPv6, others)
+		return fmt.Sprintf("is for no key that an address makes, which looks like %s, compared as text: "+
+			"write an address or a network of that size, or in the configuration the beginning of one as key_prefix%s", bits.examples(), others)
 	}
-	return fmt.Sprintf("is for no key that the policy makes, which looks like %s%s", k.example(), others)
+	return fmt.Sprintf("is for no key that the policy makes, which looks like %s%s", k.example(bits), others)
 }
 
-// mistakenAddress says why an address does not mean what it seems to, where
-// it is only the second choice for a key, or is empty.
-func (k keyMaker) mistakenAddress(written string) string {
-	if len(k) != 1 || joined(written) || k[0][0].kind == KeyIP {
+// mistaken says why a value alone, which is the first source's, does not mean
+// what it seems to, or is empty: it reads like an address, which is only the
+// second choice for a key, or begins with the name of a source.
+func (k keyMaker) mistaken(written string, bits AddressBits) string {
+	if len(k) != 1 || joined(written) {
 		return ""
 	}
-	if _, err := netip.ParsePrefix(addressKey(written)); err != nil {
-		return ""
-	}
-	for _, s := range k[0][1:] {
-		if s.kind == KeyIP {
-			return fmt.Sprintf("is for a request whose %s reads like an address, not for the address: write ip=ADDRESS", k[0][0].String())
+	first := k[0][0].String()
+	_, err := netip.ParsePrefix(addressKey(written))
+	for i, s := range k[0] {
+		switch {
+		case err == nil && i > 0 && s.kind == KeyIP:
+			return fmt.Sprintf("is for a request whose %s reads like an address, not for the address: write it like %s", first, bits.examples())
+		case s.kind != KeyGlobal && (named(written, s.name) || named(written, s.String())):
+			return fmt.Sprintf("is for a request whose %s begins with the name %s: write %s=VALUE", first, s.String(), JoinKey(KeyPart{Kind: s.kind, Name: s.name}))
 		}
 	}
 	return ""
 }
 
-// example is a key of k with words for values.
-func (k keyMaker) example() string {
+// named reports whether written begins with a name, in any case, and the mark
+// that would set a value off.
+func named(written, name string) bool {
+	return name != "" && len(written) > len(name) && strings.EqualFold(written[:len(name)], name) && strings.ContainsRune(":=", rune(written[len(name)]))
+}
+
+// example is a key of k with words for values, and what an address is in it.
+func (k keyMaker) example(bits AddressBits) string {
 	var parts []string
-	for i := range k {
-		s := &k[i][0]
+	address := false
+	for _, entry := range k {
+		s := &entry[0]
 		part := JoinKey(KeyPart{Kind: s.kind, Name: s.name})
 		if s.kind != KeyGlobal {
 			part += "=VALUE"
 		}
 		parts = append(parts, part)
+		address = address || slices.ContainsFunc(entry, func(s source) bool { return s.kind == KeyIP })
 	}
-	return strings.Join(parts, "&")
+	example := strings.Join(parts, "&")
+	if address {
+		example += ", where an address is " + bits.examples()
+	}
+	return example
+}
+
+// examples are the parts that two addresses make.
+func (b AddressBits) examples() string {
+	ipv4 := netip.PrefixFrom(netip.AddrFrom4([4]byte{203, 0, 113, 9}), cmp.Or(b.IPv4, 32))
+	ipv6 := netip.PrefixFrom(netip.MustParseAddr("2001:db8:1:2::"), cmp.Or(b.IPv6, 64))
+	return fmt.Sprintf("ip=%v or ip=%v", ipv4.Masked(), ipv6.Masked())
 }
 
 // makes reports whether k can make the joined key, or, if it is not whole,

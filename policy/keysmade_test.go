@@ -2,6 +2,7 @@ package policy
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,12 +15,15 @@ func TestOverridesThatMatchNothing(t *testing.T) {
 	t.Parallel()
 	const (
 		brings  = "; as it stands it is only for checks that bring such a key themselves"
-		ipKeys  = "is for no key that an address makes, which is ip=ADDRESS/32 or ip=ADDRESS/64, compared as text: write an address or a network of that size, or the beginning of one as key_prefix" + brings
-		parts   = "is for no key that the policy makes, which has 2 parts: write header:x-api-key=VALUE&path:tenant=VALUE, or the beginning of it as key_prefix" + brings
-		like    = "is for no key that the policy makes, which looks like header:x-api-key=VALUE" + brings
-		likeTwo = "is for no key that the policy makes, which looks like header:x-api-key=VALUE&path:tenant=VALUE" + brings
+		ips     = "ip=203.0.113.9/32 or ip=2001:db8:1:2::/64"
+		ipKeys  = "is for no key that an address makes, which looks like " + ips + ", compared as text: write an address or a network of that size, or in the configuration the beginning of one as key_prefix" + brings
+		parts   = "is for no key that the policy makes, which has 2 parts: write header:x-api-key=VALUE&path:tenant=VALUE, where an address is " + ips + ", or in the configuration the beginning of it as key_prefix" + brings
+		like    = "is for no key that the policy makes, which looks like header:x-api-key=VALUE, where an address is " + ips + brings
+		likeTwo = "is for no key that the policy makes, which looks like header:x-api-key=VALUE&path:tenant=VALUE, where an address is " + ips + brings
 		global  = "is for none, because all share the one key global: write that, or give the policy another key"
-		mistake = "is for a request whose header:X-Api-Key reads like an address, not for the address: write ip=ADDRESS"
+		mistake = "is for a request whose header:X-Api-Key reads like an address, not for the address: write it like " + ips
+		slip    = "is for a request whose header:X-Api-Key begins with the name header:X-Api-Key: write header:x-api-key=VALUE"
+		slipIP  = "is for a request whose header:X-Api-Key begins with the name ip: write ip=VALUE"
 	)
 	address, either, two := []string{"ip"}, []string{"header:X-Api-Key | ip"}, []string{"header:X-Api-Key | ip", "path:tenant"}
 	for _, c := range []struct {
@@ -52,6 +56,13 @@ func TestOverridesThatMatchNothing(t *testing.T) {
 		{either, Override{Key: "ip=203.0.113.9"}, ""},
 		{either, Override{Key: "203.0.113.9"}, mistake},
 		{either, Override{Key: "10.0.0.0/8"}, mistake},
+		{either, Override{Key: "ip=2001:db8:1:2::1"}, like},
+		{either, Override{Key: "ip=203.0.113.0/24"}, like},
+		{either, Override{Key: "X-Api-Key:foo"}, slip},
+		{either, Override{Key: "Header:x-api-key=foo"}, slip},
+		{either, Override{Key: "IP=203.0.113.9"}, slipIP},
+		{either, Override{Key: "X-Api-Key"}, ""},
+		{either, Override{Key: "X-Api-Key-2:foo"}, ""},
 		{either, Override{KeyPrefix: "header:x-api"}, ""},
 		{either, Override{KeyPrefix: "test-"}, ""},
 		{either, Override{Key: "header:x-api-key"}, like}, // without a header it is the address
@@ -100,6 +111,11 @@ func TestOverrideOfAnAddress(t *testing.T) {
 	for ip, want := range map[string]bool{"203.0.113.9": true, "203.0.113.10": true, "203.0.113.90": false, "203.0.113.1": false} {
 		if got := apply(t, s, request{ip: ip}, MatchOptions{}); got.Blocked != want {
 			t.Errorf("%s: blocked %t, want %t", ip, got.Blocked, want)
+		}
+	}
+	for _, key := range []string{"203.0.113.9", "ip=203.0.113.9"} {
+		if keys, err := s.OverrideKeys("p", key); err != nil || !slices.Contains(keys, "ip=203.0.113.9/32") {
+			t.Errorf("at run time %s is %q, %v", key, keys, err)
 		}
 	}
 }

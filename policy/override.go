@@ -52,6 +52,13 @@ func (r *rules) compileOverrides(p *Policy, fault faultFunc) {
 	for i := range p.Overrides {
 		o := &override{Override: &p.Overrides[i], place: indexed("overrides", i)}
 		o.faults(p, fault.under(o.place))
+		switch {
+		case likeFingerprint(o.Key):
+			fault(o.place+".key", "must be the key itself, not a fingerprint: give that to murmurate override set while the nodes run; "+
+				"a key that reads so is written as the policy makes it, such as header:x-api-key=%sVALUE", fingerprintMark)
+		case fingerprint(o.KeyPrefix):
+			fault(o.place+".key_prefix", "must be the beginning of keys: which of them begin alike is not to be seen from fingerprints")
+		}
 		if len(o.Limits) > 0 {
 			fitsAll(p.Cost.Default, o.Limits, p.Name, "cost.default", func(field, format string, args ...any) {
 				fault(field, format+" in %s", append(args, o.place)...)
@@ -214,7 +221,7 @@ func (s *Set) LookupKeys(policyName, key string) ([]string, error) {
 		return nil, err
 	}
 	keys := []string{key}
-	if _, fingerprint := limiter.ParseSubject(key); fingerprint {
+	if fingerprint(key) {
 		return keys, nil
 	}
 	for _, other := range meant {

@@ -10,6 +10,27 @@ type CompiledOverride struct {
 	plans []*Plan // by tier as in rules.plans; nil if it changes no limit
 }
 
+// OverrideWarnings says what o, which [Set.CheckOverride] has judged and which
+// is set while its policy is in force, likely does not mean: to be for a key
+// that no request has, or to block where nobody is denied. A check may bring
+// any key, so none of it is a fault. There is no key in the text. o.Key may be
+// a fingerprint; bits says how addresses make keys. Of an unknown policy there
+// is nothing to say.
+func (s *Set) OverrideWarnings(policyName string, o *Override, bits AddressBits) []string {
+	r, ok := s.byName[policyName]
+	if !ok {
+		return nil
+	}
+	var warnings []string
+	if w := r.key.misses(o, bits); w != "" {
+		warnings = append(warnings, "the override "+w)
+	}
+	if o.Blocked && r.plans[0].policy.Shadow {
+		warnings = append(warnings, "the policy is in shadow and denies nobody: the override blocks when shadow is taken away")
+	}
+	return warnings
+}
+
 // CompileOverride makes o, which [Set.CheckOverride] has judged, ready for
 // the checks of one policy of s. Limits that the policy does not have (any
 // more) are passed over. Whom o is for makes no difference here. The error is

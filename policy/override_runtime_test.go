@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -143,6 +144,47 @@ func TestOverrideCostsNoAllocation(t *testing.T) {
 			}
 		}); allocated != 0 {
 			t.Errorf("%s: %v allocations", key, allocated)
+		}
+	}
+}
+
+func TestOverrideWarnings(t *testing.T) {
+	t.Parallel()
+	limits := []limiter.Limit{perMinute("", 5)}
+	s := mustSet(t,
+		Policy{Name: "api", Key: []string{"header:X-Api-Key | ip"}, Limits: limits},
+		Policy{Name: "two", Match: Match{Path: "/{tenant}/**"}, Key: []string{"header:X-Api-Key | ip", "path:tenant"}, Limits: limits},
+		Policy{Name: "checks", Limits: limits},
+		Policy{Name: "tried", Shadow: true, Limits: limits})
+	const (
+		none   = "the override is for no key that the policy makes"
+		shadow = "the policy is in shadow and denies nobody"
+	)
+	for _, c := range []struct {
+		policy, key string
+		blocked     bool
+		want        string // what the warning begins with
+	}{
+		{"api", "k", true, ""},
+		{"api", "ip=203.0.113.9", true, ""},
+		{"api", limiter.Subject{Hi: 1}.String(), true, ""},
+		{"api", "203.0.113.9", true, "the override is for a request whose header:X-Api-Key reads like an address"},
+		{"api", "X-Api-Key:foo", true, "the override is for a request whose header:X-Api-Key begins with the name"},
+		{"api", "ip=203.0.113.0/24", false, none},
+		{"api", "ip=2001:db8:1:2::1", true, none},
+		{"two", "k", true, none},
+		{"two", "header:x-api-key=k", true, none},
+		{"two", "path:tenant=a&header:x-api-key=k", true, none},
+		{"two", limiter.Subject{Hi: 1}.String(), true, ""},
+		{"checks", "anything", true, ""},
+		{"tried", "anything", true, shadow},
+		{"tried", "anything", false, ""},
+		{"gone", "anything", true, ""},
+	} {
+		o := Override{Key: c.key, Blocked: c.blocked, Unlimited: !c.blocked}
+		got := strings.Join(s.OverrideWarnings(c.policy, &o, AddressBits{IPv4: 32, IPv6: 64}), "\n")
+		if (got == "") != (c.want == "") || !strings.HasPrefix(got, c.want) || strings.Contains(got, "\n") {
+			t.Errorf("%s for %s: %q, want %q", c.policy, c.key, got, c.want)
 		}
 	}
 }

@@ -47,6 +47,7 @@ type Node struct {
 	options         NodeOptions
 	host            *memnet.Host
 	running, paused bool
+	ended           chan struct{} // closed when it has let go of its DataDir
 }
 
 // Running reports whether the node was neither stopped nor killed.
@@ -79,6 +80,9 @@ func (c *Cluster) TryStart(name string, o NodeOptions) (*Node, error) {
 	if err != nil {
 		return nil, fault(name, err)
 	}
+	if n := c.nodes[name]; n != nil && o.DataDir != "" {
+		<-n.ended
+	}
 	host := c.network.Host(c.address(name))
 	options.Network = network{host}
 	node, err := murmurate.Start(c.t.Context(), options)
@@ -86,7 +90,7 @@ func (c *Cluster) TryStart(name string, o NodeOptions) (*Node, error) {
 		host.Crash()
 		return nil, fault(name, err)
 	}
-	n := &Node{Node: node, options: o, host: host, running: true}
+	n := &Node{Node: node, options: o, host: host, running: true, ended: make(chan struct{})}
 	c.nodes[name] = n
 	c.running = append(c.running, n)
 	return n, nil
@@ -153,16 +157,20 @@ func (c *Cluster) Stop(name string) {
 	if err := n.Close(ctx); err != nil {
 		c.t.Logf("testcluster: node %q has not left in peace: %v", name, err)
 	}
+	close(n.ended)
 	c.gone(n)
 }
 
 // Kill ends a node as kill -9 does: its connections end, and nobody has a word
-// from it.
+// from it. What it has not written to its DataDir by then is lost.
 func (c *Cluster) Kill(name string) {
 	c.t.Helper()
 	n := c.must(name)
 	c.gone(n)
-	c.ending.Go(func() { end(n.Node) })
+	c.ending.Go(func() {
+		end(n.Node)
+		close(n.ended)
+	})
 }
 
 // gone takes a node off the network.

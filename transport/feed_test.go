@@ -42,6 +42,13 @@ func (l *ledger) Since(b []byte, after uint64, limit int) ([]byte, uint64) {
 	return b, after
 }
 
+// told is how often it was told something.
+func (l *ledger) told() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.merges
+}
+
 func (l *ledger) Merge(records []byte) error {
 	time.Sleep(l.slow)
 	l.mu.Lock()
@@ -92,9 +99,9 @@ func TestFeedsBecomeEqual(t *testing.T) {
 			t.Errorf("later: server %v, client %v", atServer.rows, atClient.rows)
 		}
 		time.Sleep(time.Second)
-		merges := atServer.merges + atClient.merges
+		merges := atServer.told() + atClient.told()
 		time.Sleep(time.Hour)
-		if again := atServer.merges + atClient.merges - merges; again != 0 {
+		if again := atServer.told() + atClient.told() - merges; again != 0 {
 			t.Errorf("%d times told again", again)
 		}
 	})
@@ -227,7 +234,27 @@ func TestRefresh(t *testing.T) {
 	})
 }
 
-// A peer that refreshes and does not answer is found out.
+// One refresh brings all of a long feed.
+func TestRefreshBringsAll(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		long := &ledger{recordBytes: 8 << 10}
+		for n := range uint64(512) { // 4 MiB
+			long.add(n)
+		}
+		atClient := &ledger{recordBytes: 8 << 10}
+		m := newMemory()
+		startServer(t, ServerOptions{Listener: m, Feed: long})
+		c := startClient(t, ClientOptions{DialContext: m.dial, Feed: atClient, OnDemand: true})
+		synctest.Wait()
+		c.Refresh()
+		time.Sleep(2 * time.Second)
+		if atClient.Head() != long.Head() {
+			t.Errorf("%d of %d have come", atClient.Head(), long.Head())
+		}
+	})
+}
+
+// A peer that does not answer a refresh is found out.
 func TestRefreshFindsADeadPeer(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c, peer := dialed(t, ClientOptions{OnDemand: true})

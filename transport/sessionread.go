@@ -121,7 +121,12 @@ func (s *session) merge(state []byte) {
 	}
 }
 
+// learn takes in records of the peer's feed. An idle session on demand would not
+// hear the rest of a long one, so it asks.
 func (s *session) learn(records []byte) {
+	if s.client.options.OnDemand {
+		s.refresh()
+	}
 	if err := s.feeder.merge(records); err != nil {
 		s.client.log.write(slog.LevelWarn, "the records of the peer were not taken in", s.client.options.Peer, err)
 	}

@@ -2,9 +2,11 @@ package main
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/murmurate/murmurate/limiter"
 	"github.com/murmurate/murmurate/policy"
 )
 
@@ -28,6 +30,15 @@ func checkKey(name, key string) error { return keyFault(name, policy.CheckKey(ke
 
 // checkLookup is checkKey where key may be a fingerprint.
 func checkLookup(name, key string) error { return keyFault(name, policy.CheckLookup(key)) }
+
+// checkCharged is checkKey where a fingerprint would be charged as a key of its
+// own, which nobody means.
+func checkCharged(name, key string) error {
+	if _, fingerprint := limiter.ParseSubject(strings.ToLower(key)); fingerprint {
+		return usagef("%s is a fingerprint, which can be looked at and not charged: add --peek", name)
+	}
+	return checkKey(name, key)
+}
 
 func keyFault(name string, err error) error {
 	if fault, ok := errors.AsType[*policy.InputError](err); ok {

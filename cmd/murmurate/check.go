@@ -32,7 +32,7 @@ func newCheck(sh *shell) *cobra.Command {
 		Short: "Ask whether KEY may go on, and charge it",
 		Long: `Check asks a running node whether KEY may go on under a policy, and charges it
 if so. The exit code is 0 if it may and 3 if it is denied, for use in scripts.
-With --peek nothing is charged.
+With --peek nothing is charged, and KEY may be a fingerprint (fp:HEX).
 
 It counts KEY as given and knows nothing of a request. Where the policy makes its
 key of one, a gateway or the middleware counts it elsewhere (for the header
@@ -46,7 +46,7 @@ X-Api-Key as header:x-api-key=KEY), by its tier, and not at all if it is exempt.
 			if cmd.Flags().Changed("cost") {
 				q.Cost = &cost
 			}
-			valid := checkKey
+			valid := checkCharged
 			if q.Peek || q.Cost != nil && cost == 0 { // which charges nothing either
 				valid = checkLookup
 			}

@@ -78,7 +78,7 @@ func (c *client) do(ctx context.Context, method, target string, body any) (answe
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	switch {
 	case kind == "application/problem+json":
-		return a, newProblem(a)
+		return a, c.newProblem(a)
 	case kind != "application/json" || !json.Valid(a.body):
 		return a, fmt.Errorf("%s %s answered %s without JSON: is %s a murmurate node?", method, target, response.Status, c.server)
 	}
@@ -125,11 +125,13 @@ type problem struct {
 	Title  string `json:"title"`
 	Detail string `json:"detail"`
 	status int
+	// tokenFile holds the token that was sent, or is empty.
+	tokenFile string
 }
 
-// newProblem reads the problem from a.
-func newProblem(a answer) error {
-	p := &problem{status: a.status}
+// newProblem reads the problem from a, which c was answered.
+func (c *client) newProblem(a answer) error {
+	p := &problem{status: a.status, tokenFile: c.tokenFile}
 	if err := json.Unmarshal(a.body, p); err != nil || p.Title == "" {
 		p.Title = http.StatusText(a.status)
 	}
@@ -144,6 +146,8 @@ func (p *problem) Error() string {
 	switch {
 	case p.status == http.StatusForbidden && strings.Contains(p.Detail, adminSetting):
 		text += "; name its address with --server"
+	case p.status == http.StatusUnauthorized && p.tokenFile != "":
+		text += "; --token-file is " + p.tokenFile
 	case p.status == http.StatusUnauthorized || p.status == http.StatusForbidden:
 		text += "; give a token with --token-file"
 	}

@@ -36,6 +36,7 @@ func TestAnswersBecomeExitCodes(t *testing.T) {
 		"no cluster":        {"members", 200, jsonType, `"x"`, exitError, "not the state of a cluster"},
 		"no decision":       {"check k", 200, jsonType, `[]`, exitError, "not a decision"},
 		"no token":          {"reset k --policy p", 401, problemType, `{"title":"Unauthorized","detail":"d"}`, exitError, "Unauthorized (401): d; give a token with --token-file"},
+		"wrong token":       {"reset k --policy p --token-file /dev/null", 401, problemType, `{"title":"Unauthorized","detail":"d"}`, exitError, "Unauthorized (401): d; --token-file is /dev/null"},
 		"untitled":          {"check k", 404, problemType, `{"detail":"d"}`, exitError, "Not Found (404): d"},
 		"broken problem":    {"check k", 500, problemType, `<`, exitError, "Internal Server Error (500)"},
 		"denied otherwise":  {"check k", 403, jsonType, `{"allowed":false,"denied_by":["q"],"retry_after_ms":-1}`, exitDenied, "denied by q: retry never"},

@@ -51,7 +51,13 @@ func newOverrideSet(sh *shell) *cobra.Command {
 A LIMIT is NAME=RATE, or the RATE alone where the policy has one limit without a
 name. It takes the place of the policy's limit of that name and counts as that
 one does; the others stay. After commas it can have burst=N, and algorithm, align,
-timezone and anchor as in the configuration.`,
+timezone and anchor as in the configuration. Without burst a token bucket holds the
+count, and in a leaky bucket nobody may wait, whatever burst the policy has.
+
+KEY is written as in the configuration: with several parts or places as the policy
+makes it, such as header:x-api-key=VALUE&path:tenant=VALUE, ip=203.0.113.9, or
+ip=2001:db8:1:2::/64. What works and is likely not meant, such as a key that no
+request of the policy has, is a warning on standard error.`,
 		Example: `  murmurate override set partner-1 --policy api --limit minute=600/min
   murmurate override set partner-1 --policy api --limit burst=200/s,burst=400 --limit day=1M/day --expires 7d
   murmurate override set nightly-job --policy api --unlimited --expires 24h
@@ -113,9 +119,10 @@ func newOverrideList(sh *shell) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the overrides that are in force",
+		Short: "List the overrides that are set",
 		Long: `List shows the overrides that were set while the nodes run. Keys are shown as
-fingerprints. Those of the configuration are not among them.`,
+fingerprints. Those of the configuration are not among them. One whose policy or
+limits are not there (any more) is not in force; it is again when they are back.`,
 		Example: `  murmurate override list
   murmurate override list --policy api -o json`,
 		Args: arguments(),
@@ -203,6 +210,11 @@ func (sh *shell) printOverride(done string, a answer) error {
 	o := changedOverride{done: done, raw: a.body}
 	if err := json.Unmarshal(a.body, &o.overrideStatus); err != nil || o.Fingerprint == "" {
 		return errors.Join(errors.New("the answer is not an override"), err)
+	}
+	for _, warning := range o.Warnings {
+		if _, err := fmt.Fprintln(sh.stderr, "warning:", warning); err != nil {
+			return err
+		}
 	}
 	return sh.print(o)
 }

@@ -12,8 +12,8 @@ func TestOverrideCommandsAsk(t *testing.T) {
 	t.Parallel()
 	const (
 		fp  = "fp:0123456789abcdef0123456789abcdef"
-		set = `{"policy":"api","fingerprint":"` + fp + `","limits":[{"name":"minute","algorithm":"sliding_window","count":600,"period":"1m"},{"count":9,"period":"1s","algorithm":"token_bucket","burst":20}],"unlimited":false,"blocked":false,"expires_in_ms":86399999,"set_on":"n1"}`
-		one = `{"policy":"api","fingerprint":"` + fp + `","unlimited":false,"blocked":true,"set_on":"n2"}`
+		set = `{"policy":"api","fingerprint":"` + fp + `","limits":[{"name":"minute","algorithm":"sliding_window","count":600,"period":"1m"},{"count":9,"period":"1s","algorithm":"token_bucket","burst":20}],"unlimited":false,"blocked":false,"in_force":true,"expires_in_ms":86399999,"set_on":"n1"}`
+		one = `{"policy":"api","fingerprint":"` + fp + `","unlimited":false,"blocked":true,"in_force":false,"set_on":"n2"}`
 	)
 	for _, c := range []struct {
 		command string
@@ -31,7 +31,7 @@ func TestOverrideCommandsAsk(t *testing.T) {
 		{"set k --policy api --unlimited", `PUT /v1/overrides/api/k {"unlimited":true}`, one, "set: "},
 		{"set k --policy api --blocked -o json", `PUT /v1/overrides/api/k {"blocked":true}`, one, one},
 		{"rm .. --policy api", `DELETE /v1/overrides/api/%2E%2E `, one, "removed: blocked for " + fp + " (policy api, expires never)"},
-		{"list", `GET /v1/overrides `, `{"overrides":[` + set + `,` + one + `]}`, "api     " + fp + "  blocked  "},
+		{"list", `GET /v1/overrides `, `{"overrides":[` + set + `,` + one + `]}`, "api " + fp + " blocked no never"},
 		{"list", `GET /v1/overrides `, `{"overrides":[` + set + `]}`, "POLICY  KEY                                  OVERRIDE"},
 		{"list --policy a&b", `GET /v1/overrides?policy=a%26b `, `{"overrides":[]}`, "no overrides"},
 		{"list -o json", `GET /v1/overrides `, `{"overrides":[],"more":1}`, `{"overrides":[],"more":1}`},

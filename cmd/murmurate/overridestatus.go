@@ -10,15 +10,17 @@ import (
 	"github.com/murmurate/murmurate/policy"
 )
 
-// overrideStatus is one override that is in force.
+// overrideStatus is one override that is set.
 type overrideStatus struct {
 	Policy      string             `json:"policy"`
 	Fingerprint string             `json:"fingerprint"`
 	Limits      []policy.LimitSpec `json:"limits"`
 	Unlimited   bool               `json:"unlimited"`
 	Blocked     bool               `json:"blocked"`
+	InForce     bool               `json:"in_force"`
 	ExpiresInMS int64              `json:"expires_in_ms"` // 0: never
 	SetOn       string             `json:"set_on"`
+	Warnings    []string           `json:"warnings"`
 }
 
 // effect says what the key has; limits as --limit takes them.
@@ -59,10 +61,10 @@ func (l overrideList) text(w *strings.Builder) {
 		fmt.Fprintln(w, "no overrides")
 		return
 	}
-	rows := [][]string{{"POLICY", "KEY", "OVERRIDE", "EXPIRES", "SET ON"}}
+	rows := [][]string{{"POLICY", "KEY", "OVERRIDE", "IN FORCE", "EXPIRES", "SET ON"}}
 	for i := range l.Overrides {
 		o := &l.Overrides[i]
-		rows = append(rows, []string{o.Policy, o.Fingerprint, o.effect(), o.expires(), cmp.Or(o.SetOn, "-")})
+		rows = append(rows, []string{o.Policy, o.Fingerprint, o.effect(), yesNo(o.InForce), o.expires(), cmp.Or(o.SetOn, "-")})
 	}
 	table(w, rows)
 }

@@ -118,13 +118,17 @@ func TestMutations(t *testing.T) {
 	}
 }
 
+// mutantRuns is how often the tests of a mutation are run. Some only notice it
+// in some orders of the goroutines.
+const mutantRuns = "-test.count=5"
+
 // mustFail builds this test's binary from the overlay and runs it.
 func mustFail(t *testing.T, binary, overlay string, arguments []string) {
 	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-overlay", overlay, "-o", binary, ".")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("the mutation does not compile: %v\n%s", err, out)
 	}
-	out, err := exec.CommandContext(t.Context(), binary, append([]string{"-test.timeout=2m"}, arguments...)...).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), binary, append([]string{"-test.timeout=2m", mutantRuns}, arguments...)...).CombinedOutput()
 	if err == nil {
 		t.Fatalf("nothing noticed the mutation:\n%s", out)
 	}
