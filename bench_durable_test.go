@@ -21,7 +21,7 @@ func BenchmarkCheckDurable(b *testing.B) {
 			Algorithm: limiter.Quota, Count: count, Period: 365 * 24 * time.Hour, Durable: durable,
 		}}}
 	}
-	node := start(b, murmurate.Options{Alone: true, DataDir: b.TempDir(), Policies: policies(b,
+	node := start(b, murmurate.Options{Alone: true, Deadline: patient, DataDir: b.TempDir(), Policies: policies(b,
 		quota("plain", 1_000_000, false), quota("ahead", 1_000_000, true), quota("each", 1000, true))})
 	list, used := keys(1_000_000), 0 // each of them is used up once
 	for _, width := range []int{1, 64} {
