@@ -18,10 +18,13 @@ var monthly = policy.Policy{Name: "plan", Limits: []limiter.Limit{{
 	Align: limiter.AlignCalendar, Calendar: limiter.Month, Durable: true,
 }}}
 
+// patient is a deadline for machines that are busy with other things.
+const patient = murmurate.MaxDeadline
+
 // A quota goes on where it was, whatever became of the node.
 func TestQuotaOutlivesTheNode(t *testing.T) {
 	t.Parallel()
-	o := murmurate.Options{Alone: true, DataDir: t.TempDir(), Policies: policies(t, monthly)}
+	o := murmurate.Options{Alone: true, DataDir: t.TempDir(), Policies: policies(t, monthly), Deadline: patient}
 	run := func(steps func(n *murmurate.Node)) {
 		node, err := murmurate.Start(t.Context(), o)
 		if err != nil {
@@ -77,7 +80,7 @@ func TestDurableLimitWhoseOwnerKeepsNothing(t *testing.T) {
 	owner := start(t, murmurate.Options{Name: "owner", Gossip: "127.0.0.1:0", Peer: "127.0.0.1:0"})
 	client := start(t, murmurate.Options{
 		Name: "client", Gossip: "127.0.0.1:0", Peer: "127.0.0.1:0", Role: cluster.RoleClient,
-		Join: []string{owner.GossipAddr().String()}, Policies: policies(t, monthly),
+		Join: []string{owner.GossipAddr().String()}, Policies: policies(t, monthly), Deadline: patient,
 	})
 	eventually(t, "the client to reach the owner", func() bool { return client.Readiness().Ready })
 	d, err := client.Allow(t.Context(), "plan", "user")

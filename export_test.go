@@ -37,3 +37,6 @@ func (n *Node) SayOverride(policyName, key, value string) error {
 	_, err := n.overrides.Set(n.identity.Subject(policyName, key), []byte(value), 0)
 	return err
 }
+
+// Syncs is how often the durable counters have waited for the disk.
+func (n *Node) Syncs() int64 { return n.data.counters.Stats().Syncs }

@@ -101,6 +101,7 @@ type limitOutcome struct {
 	Remaining    int64  `json:"remaining"`
 	RetryAfterMS int64  `json:"retry_after_ms"`
 	ResetAfterMS int64  `json:"reset_after_ms"`
+	Unit         string `json:"unit"`
 }
 
 func newDecision(a answer) (decision, error) {

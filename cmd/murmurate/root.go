@@ -54,7 +54,7 @@ or watch a whole cluster in one process:
 		}
 	}
 	add(groupRun, newServe(sh), newDemo(sh))
-	add(groupAsk, newCheck(sh), newReset(sh), newOverride(sh), newMembers(sh), newRing(sh), newHealthcheck(sh))
+	add(groupAsk, newCheck(sh), newQuota(sh), newReset(sh), newOverride(sh), newMembers(sh), newRing(sh), newHealthcheck(sh))
 	add(groupTool, newConfig(sh), newVersion(sh))
 	addTools(root)
 	strictHelp(sh, root)
