@@ -3,8 +3,13 @@ package presets
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/murmurate/murmurate/httpapi"
 )
 
 var (
@@ -96,5 +101,93 @@ func TestGitHubReadsOfAMinute(t *testing.T) {
 			}
 		}
 		p.denied("the 901st", p.check(octocat), "github-minute", http.StatusTooManyRequests)
+	})
+}
+
+// A hundred requests are served at once, REST and GraphQL together; the next
+// one when one of them ends.
+func TestGitHubAtOnce(t *testing.T) {
+	play(t, "github.yaml", 3, func(t *testing.T, p *player) {
+		var leases []string
+		for i := range 100 {
+			caller := octocat
+			if i%2 == 1 {
+				caller = query
+			}
+			a := p.acquire(caller)
+			p.admitted("one of a hundred", a)
+			leases = append(leases, a.Lease)
+		}
+		for i, caller := range []object{octocat, query} {
+			p.denied("the 101st", p.acquire(caller), "github-at-once", http.StatusTooManyRequests)
+			p.admitted("another user", p.acquire(caller.with("user", "hubot")))
+			p.release(leases[1-i]) // of the other kind
+			p.admitted("when one has ended", p.acquire(caller))
+			p.denied("and no more", p.acquire(caller), "github-at-once", http.StatusTooManyRequests)
+		}
+	})
+}
+
+// CPU time is charged when it is known: 90 s of a minute, and who has used more
+// waits until the last 60 s hold less.
+func TestGitHubCPU(t *testing.T) {
+	for name, most := range map[string]int64{"github-cpu": 90_000, "github-graphql-cpu": 60_000} {
+		t.Run(name, func(t *testing.T) {
+			play(t, "github.yaml", 3, func(t *testing.T, p *player) {
+				time.Sleep(untilNext(time.Minute))
+				first, second := p.look(name, octocat), p.look(name, octocat)
+				p.settle(first.Receipt, most-1)
+				p.admitted("a millisecond is left", p.look(name, octocat))
+				p.settle(second.Receipt, most/2+1)
+				a := p.look(name, octocat)
+				p.denied("half as much again", a, name, http.StatusTooManyRequests)
+				p.admitted("another user", p.look(name, octocat.with("user", "hubot")))
+				wait := time.Duration(a.RetryAfterMS) * time.Millisecond
+				if wait < 80*time.Second || wait > 81*time.Second {
+					t.Errorf("is told to wait %v, want until a third of the minute before has passed", wait)
+				}
+				time.Sleep(wait - 2*time.Millisecond)
+				p.denied("too early", p.look(name, octocat), name, http.StatusTooManyRequests)
+				time.Sleep(2 * time.Millisecond)
+				p.admitted("as told", p.look(name, octocat))
+			})
+		})
+	}
+}
+
+// In Go, two middlewares do it all.
+func TestGitHubMiddleware(t *testing.T) {
+	play(t, "github.yaml", 1, func(t *testing.T, p *player) {
+		node := p.nodes[0]
+		attributes := httpapi.WithAttributes(func(r *http.Request, name string) string {
+			return map[string]string{"user": r.Header.Get("X-User"), "credential": "user"}[name]
+		})
+		cpu := httpapi.Middleware(node, httpapi.ByHeader("X-User"), attributes, httpapi.WithPolicy("github-cpu"), httpapi.WithoutEstimate(),
+			httpapi.WithCostAfter(func(_ int, _ http.Header, _ int64, elapsed time.Duration) int64 { return elapsed.Milliseconds() }))
+		rules := httpapi.Middleware(node, httpapi.ByHeader("X-User"), attributes)
+		app := cpu(rules(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(time.Minute) })))
+		serve := func() int {
+			r, w := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/user", nil), httptest.NewRecorder()
+			r.Header.Set("X-User", "octocat")
+			app.ServeHTTP(w, r)
+			return w.Code
+		}
+		var served sync.WaitGroup
+		var codes [110]int
+		for i := range codes {
+			served.Go(func() { codes[i] = serve() })
+		}
+		served.Wait()
+		slices.Sort(codes[:])
+		if codes[99] != http.StatusOK || codes[100] != http.StatusTooManyRequests {
+			t.Errorf("of 110 at once: %v", codes)
+		}
+		// A hundred minutes of CPU time in one.
+		if code := serve(); code != http.StatusTooManyRequests {
+			t.Errorf("the next one is answered with %d", code)
+		}
+		a := p.look("github-cpu", octocat)
+		p.denied("the next one", a, "github-cpu", http.StatusTooManyRequests)
+		p.admitted("which has nothing to do with slots", p.acquire(octocat))
 	})
 }

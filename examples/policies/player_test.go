@@ -48,9 +48,8 @@ type answer struct {
 	Status       int
 	Allowed      bool
 	Policy       string
-	Remaining    int64
-	RetryAfterMS int64 `json:"retry_after_ms"`
-	DelayMS      int64 `json:"delay_ms"`
+	DeniedBy     []string `json:"denied_by"`
+	RetryAfterMS int64    `json:"retry_after_ms"`
 	Receipt      string
 	Lease        string
 	retryAfter   string // the header field
@@ -80,6 +79,26 @@ func (p *player) post(path string, body object) answer {
 func (p *player) check(attributes object) answer {
 	p.t.Helper()
 	return p.post("/v1/check", object{"attributes": attributes})
+}
+
+// estimate is check with a receipt for what the request will really cost.
+func (p *player) estimate(attributes object) answer {
+	p.t.Helper()
+	return p.post("/v1/check", object{"attributes": attributes, "receipt": true})
+}
+
+// acquire is check for a request that has a slot until it ends.
+func (p *player) acquire(attributes object) answer {
+	p.t.Helper()
+	return p.post("/v1/acquire", object{"attributes": attributes})
+}
+
+// release ends a request that has a slot.
+func (p *player) release(lease string) {
+	p.t.Helper()
+	if a := p.post("/v1/release", object{"lease": lease}); a.Status != http.StatusOK {
+		p.t.Errorf("releasing is answered with %d", a.Status)
+	}
 }
 
 // look asks one policy, without charging it yet.
