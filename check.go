@@ -34,7 +34,17 @@ var scratches = sync.Pool{New: func() any { return new(scratch) }}
 // who left (ctx was cancelled, with whatever cause) is denied whatever the
 // failure mode says: to leave must not be a way around a limit.
 func (n *Node) Check(ctx context.Context, r policy.Request) (policy.Decision, error) {
-	return n.do(ctx, opOf(&r), &r, false)
+	op := opOf(&r)
+	return n.do(ctx, asking{op: op, named: byFingerprint(op, &r)}, &r)
+}
+
+// asking is what somebody asks of the counters that a request is about.
+type asking struct {
+	op limiter.Op
+	// named: the request's key may be the fingerprint that somebody saw.
+	named bool
+	// patient: it is who waits for their turn, as limiter.Call says.
+	patient bool
 }
 
 func opOf(r *policy.Request) limiter.Op {
@@ -96,7 +106,7 @@ func (n *Node) Reset(ctx context.Context, policyName, key string) (policy.Decisi
 	}
 	var closest policy.Decision
 	for i, key := range keys {
-		d, err := n.do(ctx, limiter.Reset, &policy.Request{Policy: policyName, Key: key}, false)
+		d, err := n.do(ctx, asking{op: limiter.Reset, named: true}, &policy.Request{Policy: policyName, Key: key})
 		if err != nil {
 			return d, err
 		}
@@ -107,36 +117,34 @@ func (n *Node) Reset(ctx context.Context, policyName, key string) (policy.Decisi
 	return closest, nil
 }
 
-// do decides r. Who is patient names a policy.
-func (n *Node) do(ctx context.Context, op limiter.Op, r *policy.Request, patient bool) (policy.Decision, error) {
-	named := byFingerprint(op, r)
-	if named {
+// do decides r.
+func (n *Node) do(ctx context.Context, what asking, r *policy.Request) (policy.Decision, error) {
+	if what.named {
 		if err := n.spell(r); err != nil {
 			return policy.Decision{}, err
 		}
 	}
 	s := scratches.Get().(*scratch)
 	defer s.release()
-	applied, err := n.Policies().Apply(s.applied[:0], r, n.matching(named))
+	applied, err := n.Policies().Apply(s.applied[:0], r, n.matching(what.named))
 	s.applied = applied
 	if err != nil {
 		return policy.Decision{}, err
 	}
 	if len(applied) != 1 {
-		return n.every(ctx, op, r, applied)
+		return n.every(ctx, what, r, applied)
 	}
 	a := &applied[0]
 	d, uncounted := a.Uncounted()
-	if !uncounted || op == limiter.Reset {
-		s.prepare(op, n.subject(a, named), a)
-		s.call.Patient = patient
+	if !uncounted || what.op == limiter.Reset {
+		s.prepare(what, n.subject(a, what.named), a)
 		if err = n.ask(ctx, s); err != nil {
 			n.undecided(ctx, mode(a, r), err, s)
 		}
 		d = a.Plan.Decide(a.Cost, s.results)
 		d.OnUnreachable = mode(a, r)
 	}
-	if op == limiter.Take { // a look or a reset decides about nobody
+	if what.op == limiter.Take { // a look or a reset decides about nobody
 		n.observe(r, a, &d)
 	}
 	return d, err
@@ -149,8 +157,8 @@ func (s *scratch) release() {
 }
 
 // prepare makes s the call that a stands for.
-func (s *scratch) prepare(op limiter.Op, subject limiter.Subject, a *policy.Applied) {
-	s.call.Op = op
+func (s *scratch) prepare(what asking, subject limiter.Subject, a *policy.Applied) {
+	s.call.Op, s.call.Patient = what.op, what.patient
 	s.call.Subject = subject
 	s.call.Charges = a.Plan.Charges(s.call.Charges[:0], a.Cost)
 	s.results = append(s.results[:0], make([]limiter.Result, len(s.call.Charges))...)

@@ -18,11 +18,10 @@ type dataDir struct {
 	places    *journal.Records
 }
 
-const (
-	// placesBucket holds the placement, as one record.
-	placesBucket journal.Bucket = "placement"
-	placesKey                   = "state"
-)
+// placesBucket holds the placement, as one record by the name of placesKey.
+const placesBucket journal.Bucket = "placement"
+
+const placesKey = "state"
 
 // keeps reports whether the node has a place for the durable limits of set, as
 // an error that says what is missing. A client owns no counters.

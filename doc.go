@@ -13,10 +13,15 @@
 // [limiter.ErrFull]), with which the decision has already been made by the
 // failure mode and may simply be used.
 //
+// A concurrency limit has slots instead of units. [Node.Acquire] gives a lease of
+// them, which one goroutine of the node renews with all others until it is
+// released; [Node.Grant] gives one that its holder renews, by its token, at any
+// node.
+//
 // There are no globals, and nothing here handles signals: any number of
 // nodes run in one process.
 //
 // While all members agree on who owns what, a limit is exact over the whole
 // cluster. Not promised yet: counters do not move with their keys when nodes
-// join or leave, and those of a crashed node are gone.
+// join or leave, and those of a crashed node are gone; leases of theirs are lost.
 package murmurate

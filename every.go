@@ -12,46 +12,57 @@ import (
 // every decides a request that several policies apply to, or none: it is
 // charged by all of them, or by none. The error is the first that an owner
 // did not decide for.
-func (n *Node) every(ctx context.Context, op limiter.Op, r *policy.Request, applied []policy.Applied) (policy.Decision, error) {
-	named := byFingerprint(op, r)
-	decisions := make([]policy.Decision, len(applied))
-	var counted []int // of applied
-	for i := range applied {
-		var uncounted bool
-		if decisions[i], uncounted = applied[i].Uncounted(); !uncounted {
-			counted = append(counted, i)
-		} else if !decisions[i].Allowed && op == limiter.Take {
-			op = limiter.Peek // somebody is blocked, so nobody is charged
-		}
-	}
-	asks, parts := n.asks(op, applied, counted, named)
-	modes := make([]policy.Unreachable, len(counted)) // the closure must not hold r, which would then be allocated for every check
-	for j, i := range counted {
-		modes[j] = mode(&applied[i], r)
-	}
-	n.askAll(ctx, asks, func(j int) { n.undecided(ctx, modes[j], asks[j].Err, parts[j]) })
-
-	var err error
-	for j, i := range counted {
-		d := applied[i].Plan.Decide(applied[i].Cost, parts[j].results)
-		d.OnUnreachable = modes[j]
-		decisions[i] = d
-		if err == nil {
-			err = asks[j].Err
-		}
-	}
-	return n.together(r, applied, decisions), err
+func (n *Node) every(ctx context.Context, what asking, r *policy.Request, applied []policy.Applied) (policy.Decision, error) {
+	return n.decideJoint(ctx, r, applied, n.prepareJoint(what, applied))
 }
 
-// asks are the calls of those of applied that are counted, in parts.
-func (n *Node) asks(op limiter.Op, applied []policy.Applied, counted []int, named bool) (asks []cluster.Ask, parts []*scratch) {
-	for _, i := range counted {
-		part := new(scratch)
-		part.prepare(op, n.subject(&applied[i], named), &applied[i])
-		parts = append(parts, part)
-		asks = append(asks, cluster.Ask{Call: &part.call, Results: part.results, Shadow: applied[i].Plan.Policy().Shadow})
+// joint is one decision of several policies in the making.
+type joint struct {
+	decisions []policy.Decision // in the order of the policies
+	counted   []int             // policies that there are asks about
+	asks      []cluster.Ask
+	parts     []*scratch // of the asks
+}
+
+// prepareJoint decides what is not counted, and prepares the calls for the rest.
+func (n *Node) prepareJoint(what asking, applied []policy.Applied) *joint {
+	j := &joint{decisions: make([]policy.Decision, len(applied))}
+	for i := range applied {
+		var uncounted bool
+		if j.decisions[i], uncounted = applied[i].Uncounted(); !uncounted {
+			j.counted = append(j.counted, i)
+		} else if !j.decisions[i].Allowed && (what.op == limiter.Take || what.op == limiter.Acquire) {
+			what.op = limiter.Peek // somebody is blocked, so nobody is charged
+		}
 	}
-	return asks, parts
+	for _, i := range j.counted {
+		part := new(scratch)
+		part.prepare(what, n.subject(&applied[i], what.named), &applied[i])
+		j.parts = append(j.parts, part)
+		j.asks = append(j.asks, cluster.Ask{Call: &part.call, Results: part.results, Shadow: applied[i].Plan.Policy().Shadow})
+	}
+	return j
+}
+
+// decideJoint has the calls decided.
+func (n *Node) decideJoint(ctx context.Context, r *policy.Request, applied []policy.Applied, j *joint) (policy.Decision, error) {
+	asks, parts := j.asks, j.parts
+	modes := make([]policy.Unreachable, len(j.counted)) // the closure must not hold r, which would then be allocated for every check
+	for k, i := range j.counted {
+		modes[k] = mode(&applied[i], r)
+	}
+	n.askAll(ctx, asks, func(k int) { n.undecided(ctx, modes[k], asks[k].Err, parts[k]) })
+
+	var err error
+	for k, i := range j.counted {
+		d := applied[i].Plan.Decide(applied[i].Cost, parts[k].results)
+		d.OnUnreachable = modes[k]
+		j.decisions[i] = d
+		if err == nil {
+			err = asks[k].Err
+		}
+	}
+	return n.together(r, applied, j.decisions), err
 }
 
 func (n *Node) askAll(ctx context.Context, asks []cluster.Ask, instead func(i int)) {

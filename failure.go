@@ -16,7 +16,7 @@ const closedRetry = time.Second
 func (n *Node) undecided(ctx context.Context, mode policy.Unreachable, err error, s *scratch) {
 	if errors.Is(ctx.Err(), context.Canceled) { // which says nothing of the owner
 		mode = policy.Deny
-	} else if s.call.Op != limiter.Confirm && s.call.Op != limiter.Cancel {
+	} else if !s.call.Op.OfHold() || s.call.Op == limiter.Hold {
 		n.outages.report(n.view().OwnerID(s.call.Subject), err)
 	}
 	n.failureMode(mode, err, s)

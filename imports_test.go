@@ -26,12 +26,13 @@ ring                             <
 policy                           < limiter
 transport                        < limiter
 cluster                          < limiter ring
-journal                          <
+journal                          < limiter
 internal/leak                    <
 internal/memnet                  <
 internal/race                    <
 internal/testcert                <
-.                                < limiter ring policy transport cluster journal
+internal/token                   <
+.                                < limiter ring policy transport cluster journal internal/token
 httpapi                          < limiter policy
 observe                          < limiter cluster transport httpapi
 testcluster                      < . cluster limiter policy internal/memnet

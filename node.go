@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/murmurate/murmurate/cluster"
+	"github.com/murmurate/murmurate/internal/token"
 	"github.com/murmurate/murmurate/limiter"
 	"github.com/murmurate/murmurate/policy"
 	"github.com/murmurate/murmurate/transport"
@@ -19,6 +20,7 @@ type Node struct {
 	options  Options
 	policies atomic.Pointer[policy.Set] // in force; never nil
 	identity cluster.Identity
+	tokens   token.Signer                   // of what clients are given and bring back
 	spelled  atomic.Pointer[configuredKeys] // nil until somebody looks by fingerprint
 	clock    *cluster.Clock
 	owned    *limiter.Table // counters of the keys that this node owns
@@ -41,6 +43,7 @@ type Node struct {
 	news      chan struct{}             // has room for one signal: an override was set or removed here
 
 	queues waitQueues
+	leases *leaseKeeper
 
 	closes   atomic.Bool   // somebody has called Close
 	closing  chan struct{} // closed when Close begins
@@ -86,6 +89,9 @@ func (n *Node) start(ctx context.Context) (err error) {
 	if n.identity, err = n.options.identity(); err != nil {
 		return err
 	}
+	if n.tokens, err = n.options.signer(); err != nil {
+		return err
+	}
 	if err := n.openDataDir(); err != nil {
 		return err
 	}
@@ -105,9 +111,14 @@ func (n *Node) start(ctx context.Context) (err error) {
 	})
 	n.sweep()
 	if n.options.Alone {
-		return n.startAlone()
+		err = n.startAlone()
+	} else {
+		err = n.startClustered(ctx)
 	}
-	return n.startClustered(ctx)
+	if err == nil {
+		n.keepLeases()
+	}
+	return err
 }
 
 func (n *Node) startAlone() error {

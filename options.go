@@ -1,6 +1,7 @@
 package murmurate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/murmurate/murmurate/cluster"
+	"github.com/murmurate/murmurate/internal/token"
 	"github.com/murmurate/murmurate/limiter"
 	"github.com/murmurate/murmurate/policy"
 	"github.com/murmurate/murmurate/transport"
@@ -216,19 +218,21 @@ func (o *Options) defaultName(peer net.Addr) string {
 
 // identity derives the fingerprint key.
 func (o *Options) identity() (cluster.Identity, error) {
-	material := o.IdentityKey
-	if material == "" {
-		material = o.Secret
-	}
-	if material == "" {
-		material = developmentKey
-	}
-	key, err := transport.DeriveKey(material, "identity", cluster.IdentityKeyBytes)
+	key, err := transport.DeriveKey(o.keyMaterial(), "identity", cluster.IdentityKeyBytes)
 	if err != nil {
 		return cluster.Identity{}, err
 	}
 	return cluster.NewIdentity(key)
 }
+
+// signer derives the key of the tokens that clients are given.
+func (o *Options) signer() (token.Signer, error) {
+	key, err := transport.DeriveKey(o.keyMaterial(), "token", token.KeyBytes)
+	return token.NewSigner(key), err
+}
+
+// keyMaterial is what stays when the secret changes, if it was pinned.
+func (o *Options) keyMaterial() string { return cmp.Or(o.IdentityKey, o.Secret, developmentKey) }
 
 // developmentKey is the identity key without any secret. It keeps keys out
 // of sight, and nothing more.

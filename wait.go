@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/murmurate/murmurate/limiter"
@@ -24,6 +25,9 @@ const (
 	// waitLook is how often a long wait looks whether it has become shorter,
 	// by a reset or a raised limit.
 	waitLook = 5 * time.Second
+	// slotLook is how often somebody looks for a free slot, at most; half as
+	// often at least.
+	slotLook = 10 * time.Millisecond
 	// waitLeast keeps a wait from spinning.
 	waitLeast = time.Millisecond
 )
@@ -128,7 +132,8 @@ func (w *waiter) attempt(ctx context.Context) (policy.Decision, error) {
 			}
 		}
 	}
-	d, err := w.node.do(ctx, opOf(&w.request), &w.request, true)
+	op := opOf(&w.request)
+	d, err := w.node.do(ctx, asking{op: op, named: byFingerprint(op, &w.request), patient: true}, &w.request)
 	switch {
 	case errors.Is(err, policy.ErrInput):
 		return d, err
@@ -166,10 +171,8 @@ func (w *waiter) delays() (bool, error) {
 func (w *waiter) look(ctx context.Context) policy.Decision {
 	r := w.request
 	r.Peek = true
-	if !w.request.Peek { // the key of somebody who takes is no fingerprint
-		r.Key, r.DefaultKey = "", r.Key
-	}
-	d, _ := w.node.Check(ctx, r)
+	named := w.request.Peek && r.Key != "" // that of somebody who takes is no fingerprint
+	d, _ := w.node.do(ctx, asking{op: limiter.Peek, named: named}, &r)
 	return d
 }
 
@@ -182,10 +185,28 @@ func hopeless(ctx context.Context, d *policy.Decision) error {
 	if d.RetryAfter == limiter.Never {
 		return ErrNever
 	}
-	if end, limited := ctx.Deadline(); limited && time.Now().Add(d.RetryAfter).After(end) {
-		return tooLate(d.RetryAfter)
+	wait, _ := atLeast(d)
+	if end, limited := ctx.Deadline(); limited && time.Now().Add(wait).After(end) {
+		return tooLate(wait)
 	}
 	return nil
+}
+
+// atLeast is how long a request that d denies has to wait in any case. That is
+// not said of a slot: its holder lets go of it when it likes, and slots reports
+// that the request needs one.
+func atLeast(d *policy.Decision) (wait time.Duration, slots bool) {
+	for i := range d.Limits {
+		l := &d.Limits[i]
+		switch {
+		case l.Allowed || l.Shadow:
+		case l.Algorithm == limiter.Concurrency:
+			slots = true
+		default:
+			wait = max(wait, l.RetryAfter)
+		}
+	}
+	return wait, slots
 }
 
 func tooLate(wait time.Duration) error {
@@ -196,6 +217,10 @@ func tooLate(wait time.Duration) error {
 func retryAfter(d *policy.Decision) time.Duration {
 	if d.RetryAfter == limiter.Never {
 		return closedRetry
+	}
+	if wait, slots := atLeast(d); slots {
+		look := slotLook + rand.N(slotLook) //nolint:gosec // so that of several nodes none is always the first
+		return max(wait, look)
 	}
 	return d.RetryAfter
 }

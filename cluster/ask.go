@@ -12,8 +12,8 @@ import (
 
 // Ask is one of several calls that are decided together.
 type Ask struct {
-	// Call is a Take, Peek or Reset. While DoAll runs its Op, Hold and Lapse
-	// say what is asked for at the moment.
+	// Call is a Take, Peek, Reset, Acquire, Renew or Release. While DoAll runs
+	// its Op, Hold and Lapse say what is asked for at the moment.
 	Call *limiter.Call
 	// Results receives the answer, one element for each charge.
 	Results []limiter.Result
@@ -23,6 +23,9 @@ type Ask struct {
 	// Err is why the owner did not decide, as [Router.Do] returns it. Results
 	// are then what DoAll's instead made of it.
 	Err error
+	// Taken is set if the call of a Take or an Acquire has been charged, or may
+	// have been, for all that is known.
+	Taken bool
 
 	place int // among the asks
 }

@@ -61,7 +61,7 @@ func (o *Owner) keep(call *limiter.Call, results []limiter.Result) Kept {
 func (o *Owner) keepOne(call *limiter.Call, c *limiter.Charge, r *limiter.Result) Kept {
 	id := c.ID(call.Subject)
 	switch call.Op {
-	case limiter.Take, limiter.Confirm:
+	case limiter.Take, limiter.Confirm, limiter.Acquire, limiter.Occupy:
 		if !r.Allowed || c.Cost == 0 {
 			return nil
 		}

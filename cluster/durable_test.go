@@ -38,9 +38,12 @@ func (n *notebook) wait() Kept {
 func durableCall(op limiter.Op, cost int64) *limiter.Call {
 	quota := &limiter.Limit{Name: "q", Algorithm: limiter.Quota, Count: 10, Period: time.Hour, Durable: true}
 	rate := &limiter.Limit{Name: "r", Algorithm: limiter.TokenBucket, Count: 100, Period: time.Hour}
-	return &limiter.Call{Op: op, Subject: limiter.Subject{Lo: 1}, Charges: []limiter.Charge{
+	call := &limiter.Call{Op: op, Subject: limiter.Subject{Lo: 1}, Charges: []limiter.Charge{
 		{Limit: rate, Tag: rate.Tag(), Cost: cost}, {Limit: quota, Tag: quota.Tag(), Cost: cost},
 	}}
+	call.Hold, call.Lapse = limiter.HoldID{Lo: 1}, time.Second
+	call.Lease, call.TTL = limiter.LeaseID{Lo: 1}, time.Second
+	return call
 }
 
 // The journal hears of what was charged, and of nothing else.
@@ -63,6 +66,10 @@ func TestOwnerHasDurableCountersKept(t *testing.T) {
 		{limiter.Take, 7, 10, 0},
 		{limiter.Reset, 1, 0, 1},
 		{limiter.Take, 2, 2, 1},
+		{limiter.Acquire, 9, 2, 1}, // denied
+		{limiter.Acquire, 3, 5, 1},
+		{limiter.Hold, 1, 5, 1},
+		{limiter.Occupy, 1, 6, 1},
 	} {
 		results := make([]limiter.Result, 2)
 		if err := f.router.Do(context.Background(), durableCall(step.op, step.cost), results); err != nil {

@@ -20,7 +20,7 @@ func NewShare(table *limiter.Table, clock *Clock, view func() *View) *Share {
 }
 
 // Do decides call from the local share and fills results. A share starts
-// full. One that can never admit the call denies until the window ends.
+// full, and of a concurrency limit free. One that can never admit the call denies until the window ends.
 //
 // ErrNoOwner: this node does not know yet how many share the limit, so it has
 // no share. Otherwise the error is the table's. Nothing is charged then.
@@ -36,7 +36,7 @@ func (s *Share) Do(call *limiter.Call, results []limiter.Result) error {
 	}
 	for i := range results {
 		r, whole := &results[i], call.Charges[i].Limit
-		if !admits[i] {
+		if !admits[i] && local.Op == limiter.Peek {
 			*r = limiter.Result{RetryAfter: limiter.Never, NextUnit: whole.WindowEnd(now)}
 		}
 		if !r.Allowed && r.RetryAfter == limiter.Never && call.Charges[i].Cost <= whole.Capacity() {
@@ -50,8 +50,9 @@ func (s *Share) Do(call *limiter.Call, results []limiter.Result) error {
 }
 
 // shareCall is call with every limit reduced to 1/n, and whether each
-// reduced limit can admit anything. If one cannot, the call is a peek:
-// nothing may be charged.
+// reduced limit can admit anything. If one cannot, the call is a peek: nothing
+// may be charged. What a lease has of the share stays its own, though, however
+// many divide the limit by now.
 func shareCall(call *limiter.Call, n int) (*limiter.Call, []bool) {
 	local := new(limiter.Call)
 	*local = *call
@@ -62,7 +63,7 @@ func shareCall(call *limiter.Call, n int) (*limiter.Call, []bool) {
 		limits[i], admits[i] = c.Limit.Share(n)
 		local.Charges[i] = c
 		local.Charges[i].Limit = &limits[i]
-		if !admits[i] {
+		if !admits[i] && call.Op != limiter.Renew && call.Op != limiter.Release {
 			local.Op = limiter.Peek
 		}
 	}

@@ -21,12 +21,13 @@ const (
 	leastMoment = time.Millisecond
 )
 
-// DoAll has the asks decided by the owners of their subjects: Takes all or
-// nothing, other calls each by itself. All must have the same Op. It returns
-// within the deadline, and every ask has its answer then.
+// DoAll has the asks decided by the owners of their subjects: Takes, or
+// Acquires, all or nothing, other calls each by itself. All must have the same
+// Op. It returns within the deadline, and every ask has its answer then.
 //
 // Takes are held one after the other, the smallest capacity first. The last
-// is taken, and then the others are confirmed at one time. At the first
+// is taken, and then the others are confirmed at one time; an Acquire is held,
+// acquired and occupied alike. At the first
 // denial all are cancelled, and the answers say what the counters then hold.
 // A denial that only the open holds of others cause is asked once more. A
 // single Take is just taken. What is in shadow is asked for after that.
@@ -39,38 +40,38 @@ const (
 // Each subject is charged at most once, and none if a hold is denied. What
 // cannot be told apart from here: whether a last Take or a confirmation that
 // was not answered has been charged. instead is asked for a Take then, and if
-// it denies, the other calls of the denied request may have been charged.
+// it denies, the other calls of the denied request may have been charged, as
+// Ask.Taken says of each: what leases have acquired can be released.
 func (r *Router) DoAll(ctx context.Context, asks []Ask, instead func(i int)) {
-	t := &together{router: r, ctx: ctx, deadline: time.Now().Add(r.deadline), instead: instead}
+	if len(asks) == 0 {
+		return
+	}
+	t := &together{router: r, ctx: ctx, op: asks[0].Call.Op, deadline: time.Now().Add(r.deadline), instead: instead}
 	if end, limited := ctx.Deadline(); limited && end.Before(t.deadline) {
 		t.deadline = end
 	}
 	var enforced, shadow []*Ask
 	for i := range asks {
 		a := &asks[i]
-		a.Err, a.place = nil, i
+		a.Err, a.Taken, a.place = nil, false, i
 		if a.Shadow {
 			shadow = append(shadow, a)
 		} else {
 			enforced = append(enforced, a)
 		}
 	}
-	if len(asks) == 0 {
-		return
-	}
-	op := asks[0].Call.Op
-	if op != limiter.Take {
-		t.each(append(enforced, shadow...), op)
+	if t.op != limiter.Take && t.op != limiter.Acquire {
+		t.each(append(enforced, shadow...), t.op)
 		return
 	}
 	if t.takes(enforced) {
-		t.each(shadow, limiter.Take)
+		t.each(shadow, t.op)
 	} else {
 		t.each(shadow, limiter.Peek)
 	}
 	for i := range asks {
 		c := asks[i].Call
-		c.Op, c.Hold, c.Lapse = limiter.Take, limiter.HoldID{}, 0
+		c.Op, c.Hold, c.Lapse = t.op, limiter.HoldID{}, 0
 	}
 }
 
@@ -78,6 +79,7 @@ func (r *Router) DoAll(ctx context.Context, asks []Ask, instead func(i int)) {
 type together struct {
 	router   *Router
 	ctx      context.Context
+	op       limiter.Op // that was asked for
 	deadline time.Time
 	instead  func(i int)
 }
@@ -85,7 +87,7 @@ type together struct {
 // takes takes all or nothing, and reports whether all were admitted.
 func (t *together) takes(asks []*Ask) bool {
 	if len(asks) < 2 {
-		t.each(asks, limiter.Take)
+		t.each(asks, t.op)
 	} else {
 		t.holdAndTake(slices.SortedFunc(slices.Values(asks), narrowestFirst))
 	}
@@ -99,7 +101,7 @@ func (t *together) holdAndTake(order []*Ask) {
 	for i, a := range order {
 		op := limiter.Hold
 		if i == last {
-			op = limiter.Take
+			op = t.op
 		}
 		if !t.admits(a, op, asking) {
 			t.cancel(order[:i], order[i+1:])
@@ -129,6 +131,7 @@ func (t *together) reserve(a *Ask, op limiter.Op, asking time.Time) {
 	if a.Err = t.router.doBy(t.ctx, asking, a.Call, a.Results); a.Err != nil {
 		t.instead(a.place)
 	}
+	a.Taken = op == t.op && (a.Err != nil || a.Admitted())
 }
 
 // pause gives others the time that asking took to end their holds, if there
@@ -148,17 +151,24 @@ func (t *together) pause(took time.Duration, asking time.Time) bool {
 	}
 }
 
-// confirm charges what was held. A caller that has left makes no difference,
+// confirm charges what was held, or occupies it. A caller that has left makes no difference,
 // as the last call is charged already.
 func (t *together) confirm(held []*Ask) {
+	op := limiter.Confirm
+	if t.op == limiter.Acquire {
+		op = limiter.Occupy
+	}
+	for _, a := range held {
+		a.Taken = true
+	}
 	owners, modes := byDecider(held)
 	for _, a := range modes {
-		a.Call.Op = limiter.Confirm
+		a.Call.Op = op
 		t.instead(a.place)
 	}
 	told := delays(owners)
-	for _, a := range t.ask(context.WithoutCancel(t.ctx), owners, limiter.Confirm) {
-		a.Call.Op = limiter.Take // it may have been charged; the failure mode says what that is worth
+	for _, a := range t.ask(context.WithoutCancel(t.ctx), owners, op) {
+		a.Call.Op = t.op // it may have been charged; the failure mode says what that is worth
 		t.instead(a.place)
 	}
 	for i, a := range owners {
@@ -194,6 +204,9 @@ func (t *together) cancel(held, rest []*Ask) {
 func (t *together) each(asks []*Ask, op limiter.Op) {
 	for _, a := range t.ask(t.ctx, asks, op) {
 		t.instead(a.place)
+	}
+	for _, a := range asks {
+		a.Taken = op == t.op && (a.Err != nil || a.Admitted())
 	}
 }
 

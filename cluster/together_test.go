@@ -17,6 +17,7 @@ import (
 var opNames = map[limiter.Op]string{
 	limiter.Take: "take", limiter.Peek: "peek", limiter.Reset: "reset",
 	limiter.Hold: "hold", limiter.Confirm: "confirm", limiter.Cancel: "cancel",
+	limiter.Acquire: "acquire", limiter.Occupy: "occupy", limiter.Renew: "renew",
 }
 
 // script is a cluster whose members b, c and d answer by rule, and the list of
@@ -90,9 +91,16 @@ func (p *scriptedPeer) Do(ctx context.Context, deadline time.Time, call *limiter
 // b, c, and returns the asks.
 func (s *script) takes(ctx context.Context) []Ask {
 	s.t.Helper()
+	return s.all(ctx, limiter.Take)
+}
+
+// all is takes of another op.
+func (s *script) all(ctx context.Context, op limiter.Op) []Ask {
+	s.t.Helper()
 	var asks []Ask
 	for _, who := range []string{"d", "b", "c"} {
 		call, results := take(subjectOf(s.t, s.view, who), perHour(map[string]int64{"b": 10, "c": 20, "d": 30}[who]))
+		call.Op = op
 		asks = append(asks, Ask{Call: call, Results: results})
 	}
 	s.router.DoAll(ctx, asks, func(i int) {
@@ -100,7 +108,7 @@ func (s *script) takes(ctx context.Context) []Ask {
 		asks[i].Results[0] = limiter.Result{Allowed: s.mode, Source: limiter.SourceShare}
 	})
 	for i := range asks {
-		if c := asks[i].Call; c.Op != limiter.Take || c.Hold != (limiter.HoldID{}) || c.Lapse != 0 {
+		if c := asks[i].Call; c.Op != op || c.Hold != (limiter.HoldID{}) || c.Lapse != 0 {
 			s.t.Errorf("call %d came back as %+v", i, *c)
 		}
 	}

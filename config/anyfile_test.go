@@ -39,9 +39,9 @@ func anyFile(r *rapid.T) []byte {
 	for i := range rapid.IntRange(0, 3).Draw(r, "policies") {
 		p := some(r, "policy", anyPolicy)
 		p["name"] = fmt.Sprintf("policy-%d.a_b", i)
-		p["limits"] = []any{anyLimit(r, "one"), anyLimit(r, "other")}
+		p["limits"] = []any{anyLimit(r, "one"), anyLimit(r, "other"), anySlots(r)}
 		if rapid.Bool().Draw(r, "tiers") {
-			p["tiers"] = map[string]any{"by": "attr:plan", "sets": []any{map[string]any{"name": "pro", "limits": []any{anyLimit(r, "one")}}}}
+			p["tiers"] = map[string]any{"by": "attr:plan", "sets": []any{map[string]any{"name": "pro", "limits": []any{anyLimit(r, "one"), anySlots(r)}}}}
 		}
 		if rapid.Bool().Draw(r, "overrides") {
 			p["overrides"] = []any{
@@ -84,9 +84,19 @@ func some(r *rapid.T, what string, values map[string][]any) map[string]any {
 	return drawn
 }
 
+// anySlots is a limit that only another one of its kind can take the place of.
+func anySlots(r *rapid.T) map[string]any {
+	limit := map[string]any{"name": "slots", "algorithm": "concurrency", "count": rapid.SampledFrom([]any{1, "10k"}).Draw(r, "slots")}
+	if rapid.Bool().Draw(r, "has a ttl") {
+		limit["ttl"] = rapid.SampledFrom([]string{"1ms", "90s", "1d"}).Draw(r, "ttl")
+	}
+	return limit
+}
+
 // anyLimit admits a cost of 2.
 func anyLimit(r *rapid.T, name string) map[string]any {
-	algorithm := rapid.SampledFrom(algorithms()).Draw(r, "algorithm")
+	spending := slices.DeleteFunc(algorithms(), func(name string) bool { return name == "concurrency" })
+	algorithm := rapid.SampledFrom(spending).Draw(r, "algorithm")
 	limit := map[string]any{"name": name, "algorithm": algorithm}
 	count := rapid.SampledFrom([]any{2, 100, "3k"}).Draw(r, "count")
 	period := rapid.SampledFrom([]string{"s", "min", "h", "day", "month", "year", "250ms", "1h30m", "7d", "1d12h"}).Draw(r, "period")

@@ -34,7 +34,7 @@ func TestBadFiles(t *testing.T) {
 		{"misspelt beside the group that was meant", "polices: []\npolicies:\n- name: api\n  limits: [{algorithm: token_buckt, rate: 5/5}]\n- name: api\n" +
 			"  limits: [{algorithm: sliding_log, rate: 5/s}]\n", []string{
 			`1: polices: unknown setting (did you mean "policies"?)`,
-			`4: policies[0].limits[0].algorithm: must be one of token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log, quota, got "token_buckt" (did you mean "token_bucket"?)`,
+			`4: policies[0].limits[0].algorithm: must be one of token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log, concurrency, quota, got "token_buckt" (did you mean "token_bucket"?)`,
 			"4: policies[0].limits[0].rate: the period needs a unit: write 5s, 5m or 5h",
 			`5: policies[1].name: "api" is already the name of another policy (FILE:3)`}},
 		{"misspelt beside nothing", "polices: [{name: api}]\npolicies: ~\ncluster:\n  gossip: 0.0.0.0:7381\n  sercet: x\n", []string{
@@ -225,7 +225,7 @@ policies:
 			"3: policies[0].limits: a policy needs at least one limit",
 			"5: policies[1].cost.default: must be at least 1, got 0",
 			`6: policies[1].on_unreachable: must be local, allow or deny, got "dney" (did you mean "deny"?)`,
-			`9: policies[1].limits[0].algorithm: must be one of token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log, quota, got "token_bukcet" (did you mean "token_bucket"?)`,
+			`9: policies[1].limits[0].algorithm: must be one of token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log, concurrency, quota, got "token_bukcet" (did you mean "token_bucket"?)`,
 			`11: policies[1].limits[1].name: "x" is already the name of another limit of this policy`,
 			`13: policies[1].limits[1].rate: the period "m" could be a minute or a month: write min or month`,
 			`14: policies[1].limits[1].timezone: there is no time zone "Europe/Pariss"; write a name of the IANA database such as America/Sao_Paulo (did you mean "Europe/Paris"?)`,

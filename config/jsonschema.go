@@ -70,8 +70,12 @@ func (w *schemaWriter) group(s *schema, path string) *jsonSchema {
 			j.Required = append(j.Required, name)
 		}
 	}
-	for _, names := range conditions[s.goType] {
-		j.AnyOf = append(j.AnyOf, &jsonSchema{Required: names})
+	for _, c := range conditions[s.goType] {
+		way := &jsonSchema{Required: c.names}
+		if c.field != "" {
+			way.Properties = map[string]*jsonSchema{c.field: {Enum: []string{c.value}}}
+		}
+		j.AnyOf = append(j.AnyOf, way)
 	}
 	return j
 }

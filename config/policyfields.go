@@ -57,12 +57,13 @@ var policyFields = map[string]about{
 	"Field.value": {text: "The value that it must have, exactly. Left out: any that is not empty."},
 
 	"LimitSpec.name":      {text: "What the limit is called; needed where a policy has several. Left out: the policy's name.", pattern: namePattern},
-	"LimitSpec.algorithm": {text: "How it counts. token_bucket: refills steadily, spends bursts at once. leaky_bucket: evens calls out, tells each how long to wait. fixed_window: counts per window. sliding_window: smooth at the edges, two numbers a key. sliding_log: exact over any interval, remembers every call.", required: true, choices: algorithms()},
+	"LimitSpec.algorithm": {text: "How it counts. token_bucket: refills steadily, spends bursts at once. leaky_bucket: evens calls out, tells each how long to wait. fixed_window: counts per window. sliding_window: smooth at the edges, two numbers a key. sliding_log: exact over any interval, remembers every call. concurrency: who is at it now, however long each takes. quota: the long counter of a plan, by the calendar.", required: true, choices: algorithms()},
 	"LimitSpec.rate":      {text: "COUNT/PERIOD such as 20/s, 5/250ms, 10k/day. The count may end in k, M or G. A period is a duration with units ns, us, ms, s, m, h or d, or one of s, second, min, minute, h, hour, d, day, week, month, year.", pattern: ratePattern},
-	"LimitSpec.count":     {text: "The first half of a rate, instead of it.", min: 0, max: limiter.MaxCount},
+	"LimitSpec.count":     {text: "The first half of a rate, instead of it. concurrency: how many slots there are, at most 10,000.", min: 0, max: limiter.MaxCount},
 	"LimitSpec.period":    {text: "The second half of a rate, instead of it.", pattern: periodPattern},
+	"LimitSpec.ttl":       {text: "concurrency: how long a holder may go without renewing its slot, at most 24h. Others have no ttl.", absent: limiter.DefaultTTL.String(), pattern: periodPattern},
 	"LimitSpec.burst":     {text: "token_bucket: what the bucket holds; left out, the count. leaky_bucket: how many may wait; left out, none. Others have no burst.", min: 0, max: limiter.MaxCount},
-	"LimitSpec.align":     {text: "Where the windows of fixed_window begin: at multiples of the period since 1970 (epoch), with days, weeks, months and years (calendar), or with the first call (first). Left out: calendar for a period named day or longer, else epoch.", choices: []string{"epoch", "calendar", "first"}},
+	"LimitSpec.align":     {text: "Where the windows of fixed_window and quota begin: at multiples of the period since 1970 (epoch), with days, weeks, months and years (calendar), or with the first call (first). Left out: calendar for a period named day or longer, else epoch.", choices: []string{"epoch", "calendar", "first"}},
 	"LimitSpec.timezone":  {text: "The IANA time zone of calendar windows, such as America/Sao_Paulo.", absent: "UTC"},
 	"LimitSpec.unit":      {text: "What is counted. It is shown in answers and changes no decision.", absent: "requests", choices: limiter.UnitNames()},
 	"LimitSpec.durable":   {text: "Whether the counter is on disk, in node.data_dir, before an answer relies on it. Only fixed_window and quota can be. Left out: the policy's durable, else true for a quota and false otherwise."},
@@ -100,10 +101,28 @@ func algorithms() []string {
 	return names
 }
 
-// conditions are what a group must have besides what each field says, as
-// lists of names that go together: one of the lists must be there whole.
-var conditions = map[string][][]string{
-	"LimitSpec": {{"rate"}, {"count", "period"}},
-	"Override":  {{"key"}, {"key_prefix"}},
-	"Exemption": {{"cidr"}, {"host"}, {"path"}, {"method"}, {"header"}, {"query"}, {"attribute"}},
+// condition is one way to complete a group.
+type condition struct {
+	names []string // all of them are there
+	field string   // with this value; empty: whatever the others say
+	value string
+}
+
+// conditions are what a group must have besides what each field says: one of
+// them holds.
+var conditions = map[string][]condition{
+	"LimitSpec": {
+		{names: []string{"rate"}}, {names: []string{"count", "period"}},
+		{names: []string{"count"}, field: "algorithm", value: limiter.Concurrency.String()},
+	},
+	"Override":  anyOf("key", "key_prefix"),
+	"Exemption": anyOf("cidr", "host", "path", "method", "header", "query", "attribute"),
+}
+
+func anyOf(names ...string) []condition {
+	all := make([]condition, len(names))
+	for i := range names {
+		all[i].names = names[i : i+1]
+	}
+	return all
 }

@@ -27,7 +27,12 @@ const patience = 30 * time.Second
 
 var program string // the built binary
 
-func TestMain(m *testing.M) { os.Exit(build(m)) }
+func TestMain(m *testing.M) {
+	if seed := os.Getenv(holderJoins); seed != "" { // see TestKilledHolder
+		os.Exit(holdSlot(seed))
+	}
+	os.Exit(build(m))
+}
 
 func build(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "murmurate-e2e-")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/murmurate/murmurate/policy"
 )
@@ -20,6 +21,16 @@ type Node interface {
 	// policy.Set.LookupKeys, and returns what a check would then see. After an
 	// error nothing is known to be reset.
 	Reset(ctx context.Context, policyName, key string) (policy.Decision, error)
+	// Grant decides one request and gives it a lease of its concurrency limits,
+	// if it is admitted. Its errors are those of Check.
+	Grant(ctx context.Context, r policy.Request) (policy.Grant, error)
+	// Renew begins the TTL of a lease anew. policy.ErrInput: the token is none,
+	// or ttl too long. policy.ErrLapsed: the lease is lost. Other errors: it is
+	// not known to have been renewed, nor to be lost.
+	Renew(ctx context.Context, token string, ttl time.Duration) (policy.Grant, error)
+	// Release frees the slots of a lease, and reports whether that is done. The
+	// error is a policy.ErrInput: the token is none.
+	Release(ctx context.Context, token string) (released bool, err error)
 	// Policies returns the policies in force.
 	Policies() *policy.Set
 }

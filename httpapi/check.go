@@ -48,6 +48,9 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request, explain bool) {
 		return
 	}
 	c.settle(&d)
+	if explained != nil {
+		explained = append([]byte(`"explain":`), explained...)
+	}
 	a.writeDecision(w, x, &d, statusOf(&d), explained)
 }
 
@@ -80,16 +83,16 @@ func undecided(d *policy.Decision) bool {
 // writeDecision answers with d and the fields that belong to it. No answer
 // may be cached, an admission least of all: it has been spent.
 //
-// explained, if not nil, is what the decision has beside.
-func (a *API) writeDecision(w http.ResponseWriter, x *exchange, d *policy.Decision, status int, explained []byte) {
+// beside, if not nil, are the fields that the answer has beside the decision's.
+func (a *API) writeDecision(w http.ResponseWriter, x *exchange, d *policy.Decision, status int, beside []byte) {
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	h["Cache-Control"] = noStore
 	a.fields.write(h, d, status != http.StatusOK)
 	w.WriteHeader(status)
 	x.answer = appendDecision(x.answer, d)
-	if explained != nil {
-		x.answer = append(append(x.answer[:len(x.answer)-1], `,"explain":`...), explained...)
+	if beside != nil {
+		x.answer = append(append(x.answer[:len(x.answer)-1], ','), beside...)
 		x.answer = append(x.answer, '}')
 	}
 	x.answer = append(x.answer, '\n')

@@ -13,7 +13,7 @@ const maxBatch = 1000
 
 var (
 	checkNames = []string{"policy", "key", "attributes", "limit", "cost", "peek"}
-	limitNames = []string{"name", "algorithm", "rate", "count", "period", "burst", "align", "timezone", "anchor", "unit"}
+	limitNames = []string{"name", "algorithm", "rate", "count", "period", "ttl", "burst", "align", "timezone", "anchor", "unit"}
 	batchNames = []string{"checks"}
 )
 
@@ -53,13 +53,14 @@ func decodeCheck(data []byte) (checkRequest, error) {
 	if err != nil {
 		return checkRequest{}, err
 	}
-	return r.check()
+	return r.check(checkNames)
 }
 
-func (r *reader) check() (checkRequest, error) {
+// check reads a check that may have the given fields.
+func (r *reader) check(names []string) (checkRequest, error) {
 	var c checkRequest
 	costGiven := false
-	err := r.object(checkNames, func(name string) (err error) {
+	err := r.object(names, func(name string) (err error) {
 		switch name {
 		case "policy":
 			c.Policy, err = r.text(name)
@@ -74,6 +75,8 @@ func (r *reader) check() (checkRequest, error) {
 			c.Cost, err = r.integer(name)
 		case "peek":
 			c.Peek, err = r.boolean(name)
+		case "ttl_ms":
+			c.TTL, err = r.ttl(name)
 		}
 		return err
 	})
@@ -114,6 +117,8 @@ func (r *reader) specField(spec *policy.LimitSpec, name string) (err error) {
 		spec.Count, err = r.optional(name)
 	case "period":
 		spec.Period, err = r.text(name)
+	case "ttl":
+		spec.TTL, err = r.text(name)
 	case "burst":
 		spec.Burst, err = r.optional(name)
 	case "align":
@@ -160,7 +165,7 @@ func decodeBatch(data []byte) ([]batchItem, error) {
 			}
 			var item batchItem
 			// A reader of its own: after a fault it stands anywhere.
-			item.checkRequest, item.err = (&reader{data: r.value()}).check()
+			item.checkRequest, item.err = (&reader{data: r.value()}).check(checkNames)
 			items = append(items, item)
 			return nil
 		})

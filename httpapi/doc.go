@@ -11,6 +11,8 @@
 // is appended to pooled memory too. A batch is the same for each of its items.
 // ANY /gateway asks the same for reverse proxies: the request in question is
 // put together from the head of theirs, and the status alone is the answer.
+// /v1/acquire, /v1/renew and /v1/release do so for whoever takes time: they are
+// about slots, which a lease has until it is released or lapses.
 // The other endpoints look at counters, reset them, set [Overrides] of single
 // keys, and show policies, cluster, health and metrics.
 //

@@ -1,8 +1,10 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -21,9 +23,12 @@ type fakeNode struct {
 	results []limiter.Result // one for each limit; empty: all admit
 	err     error            // returned beside the decision
 
-	mu     sync.Mutex
-	asked  []policy.Request
-	resets []string // policy/key
+	leaseErr error // of renewals; with one, releases are not done yet
+
+	mu       sync.Mutex
+	asked    []policy.Request
+	resets   []string // policy/key
+	released int
 }
 
 func newFake(t testing.TB, policies ...policy.Policy) *fakeNode {
@@ -89,6 +94,38 @@ func (n *fakeNode) Reset(_ context.Context, policyName, key string) (policy.Deci
 	return n.decide(applied[0].Plan, 0), n.err
 }
 
+func (n *fakeNode) Grant(ctx context.Context, r policy.Request) (policy.Grant, error) {
+	d, err := n.Check(ctx, r)
+	g := policy.Grant{Decision: d}
+	if d.Allowed && !errors.Is(err, policy.ErrInput) {
+		g.Token, g.TTL = "a-token", cmp.Or(r.TTL, limiter.DefaultTTL)
+	}
+	return g, err
+}
+
+func (n *fakeNode) Renew(_ context.Context, token string, ttl time.Duration) (policy.Grant, error) {
+	if token != "a-token" {
+		return policy.Grant{}, &policy.InputError{Field: "lease", Detail: "is not what this cluster gave"}
+	}
+	return policy.Grant{Decision: n.decide(n.plan(), 0), Token: token, TTL: cmp.Or(ttl, limiter.DefaultTTL)}, n.leaseErr
+}
+
+func (n *fakeNode) Release(_ context.Context, token string) (bool, error) {
+	if token != "a-token" {
+		return false, &policy.InputError{Field: "lease", Detail: "is not what this cluster gave"}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.released++
+	return n.leaseErr == nil, nil
+}
+
+// plan is that of the first policy.
+func (n *fakeNode) plan() *policy.Plan {
+	applied, _ := n.set.Apply(nil, &policy.Request{Policy: n.set.Names()[0], Key: "k"}, policy.MatchOptions{})
+	return applied[0].Plan
+}
+
 func (n *fakeNode) Policies() *policy.Set { return n.set }
 
 // api is a policy with two limits.
@@ -137,4 +174,11 @@ func wantProblem(t *testing.T, w *httptest.ResponseRecorder, status int, field, 
 	if p.Field != field || !strings.Contains(p.Detail, words) {
 		t.Errorf("got field %q, detail %q, want field %q, detail with %q", p.Field, p.Detail, field, words)
 	}
+}
+
+// serveGone sends a POST of a client that has left already.
+func serveGone(h http.Handler, target, body string) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodPost, target, strings.NewReader(body)))
 }

@@ -50,7 +50,8 @@ func fieldsOf(buf []limitFields, d *policy.Decision) []limitFields {
 }
 
 // quotaUnit is the value of qu in RateLimit-Policy, which requests go without.
-// The draft names that of bytes; it has none for tokens.
+// The draft names those of bytes and of concurrent requests; it has none for
+// tokens.
 func quotaUnit(u limiter.Unit) string {
 	switch u {
 	case limiter.Requests:

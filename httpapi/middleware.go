@@ -23,6 +23,19 @@ type Checker interface {
 	Policies() *policy.Set
 }
 
+// Acquirer is a [Checker] of policies with concurrency limits. A
+// *murmurate.Node is one.
+type Acquirer interface {
+	// Acquire decides one request, and if it is admitted returns the lease of
+	// its slots, which it renews until that is released. The errors are those
+	// of Check.
+	Acquire(ctx context.Context, r policy.Request) (policy.Lease, policy.Decision, error)
+	// WaitAcquire is Acquire for a request that would rather wait, until ctx
+	// ends or waiting does not help. The lease is nil exactly if there is an
+	// error.
+	WaitAcquire(ctx context.Context, r policy.Request) (policy.Lease, policy.Decision, error)
+}
+
 // Middleware limits the requests to a handler, told apart by key. It goes
 // around any [http.Handler], a whole router or one of its routes.
 //
@@ -43,6 +56,10 @@ type Checker interface {
 //
 // With several policies a request is charged by all or by none.
 //
+// Where a policy that applies has a concurrency limit, a request has a slot of
+// it from before its handler begins until it has returned, or panicked; see
+// [WithConcurrency]. node must be an [Acquirer] then.
+//
 // Where middlewares are nested, the fields tell of the limits of all of
 // them, once. A middleware that is put together wrongly, such as for a policy
 // that does not exist, answers every request with 500 and says what to change.
@@ -62,15 +79,17 @@ func Middleware(node Checker, key Key, opts ...Option) func(http.Handler) http.H
 // gate is a middleware before it has a handler.
 type gate struct {
 	settings
-	node   Checker
-	key    Key
-	writer *fieldWriter
-	fault  string // why no request can be decided
-	logged sync.Once
+	node     Checker
+	acquirer Acquirer // nil if node is none
+	key      Key
+	writer   *fieldWriter
+	fault    string // why no request can be decided
+	logged   sync.Once
 }
 
 func newGate(node Checker, key Key, opts []Option) *gate {
 	g := &gate{settings: newSettings(opts), node: node, key: key}
+	g.acquirer, _ = node.(Acquirer)
 	switch fault := g.settings.fault(); {
 	case missing(node):
 		g.fault = "the node is nil; was the error of murmurate.Start looked at?"
@@ -124,7 +143,10 @@ func (g *gate) serve(w http.ResponseWriter, r *http.Request, next http.Handler) 
 			return
 		}
 	}
-	d, err := g.decide(r.Context(), check)
+	lease, d, err := g.decide(r.Context(), check)
+	if lease != nil {
+		defer func() { _ = lease.Release(r.Context()) }() // the node tries again
+	}
 	switch input, ok := errors.AsType[*policy.InputError](err); {
 	case ok && strings.HasPrefix(input.Field, "attributes."):
 		refuse(w, r, newProblem(http.StatusBadRequest, "what this request says of itself cannot be used: "+input.Field))

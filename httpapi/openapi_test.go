@@ -95,9 +95,12 @@ func TestOpenAPIListsWhatThereIs(t *testing.T) {
 		}
 		return p.Value
 	}
-	var algorithms, sources []any
+	var algorithms, sources, units []any
 	for _, a := range limiter.Algorithms() {
 		algorithms = append(algorithms, a.String())
+	}
+	for _, name := range limiter.UnitNames() {
+		units = append(units, name)
 	}
 	for _, s := range limiter.Sources() {
 		sources = append(sources, s.String())
@@ -108,13 +111,19 @@ func TestOpenAPIListsWhatThereIs(t *testing.T) {
 	}{
 		{"algorithm", property("ReplacingLimit", "algorithm").Enum, algorithms},
 		{"source", property("Decision", "source").Enum, sources},
+		{"unit", property("ReplacingLimit", "unit").Enum, units},
+		{"unit of an answer", property("LimitResult", "unit").Enum, append(units, limiter.ConcurrentRequests.String())},
 		{"on_unreachable", property("Policy", "on_unreachable").Enum, []any{policy.Local.String(), policy.Allow.String(), policy.Deny.String()}},
 	} {
 		if !slices.Equal(list.got, list.want) {
 			t.Errorf("%s: described %q, there are %q", list.name, list.got, list.want)
 		}
 	}
-	for name, want := range map[string][]string{"Check": checkNames, "ReplacingLimit": limitNames, "Batch": batchNames, "NewOverride": overrideNames} {
+	for name, want := range map[string][]string{
+		"Check": checkNames, "Batch": batchNames, "NewOverride": overrideNames,
+		"ReplacingLimit": append([]string{"durable"}, limitNames...), // which is only shown
+		"Acquisition":    acquireNames, "Renewal": renewNames, "Leased": releaseNames,
+	} {
 		if got, want := slices.Sorted(maps.Keys(schemas[name].Value.Properties)), slices.Sorted(slices.Values(want)); !slices.Equal(got, want) {
 			t.Errorf("%s: described %q, read %q", name, got, want)
 		}

@@ -269,7 +269,7 @@ func apiCalls(t *testing.T) []apiCall {
 			get(open, "/gateway", status, "X-Forwarded-Uri", "/"+code),
 		)
 	}
-	return append(calls, overrideCalls(open, guarded, shut, failing)...)
+	return slices.Concat(calls, overrideCalls(open, guarded, shut, failing), leaseCalls(t, open, failing))
 }
 
 // deniedWith are statuses of which there is a policy that denies with it all
@@ -323,7 +323,7 @@ func servedBy(t *testing.T, openAdmin bool, tokens ...string) http.Handler {
 			Limits: []limiter.Limit{limit("", limiter.SlidingWindow, 0, time.Hour)},
 		})
 	}
-	set, err := policy.NewSet(policies...)
+	set, err := policy.NewSet(append(policies, slotPolicies()...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -367,6 +367,7 @@ func undecidedAPI(t *testing.T, source limiter.Source) http.Handler {
 		node.results = append(node.results, limiter.Result{Allowed: source != limiter.SourceFailClosed, Source: source, Limit: 5, Remaining: 1, RetryAfter: time.Second})
 	}
 	node.err = errors.New("nobody is there")
+	node.leaseErr = node.err
 	overrides := &fakeOverrides{set: node.set}
 	if _, err := overrides.SetOverride("api", "known", policy.Override{Blocked: true}, 0); err != nil {
 		t.Fatal(err)

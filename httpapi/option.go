@@ -3,6 +3,7 @@ package httpapi
 import (
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/murmurate/murmurate/policy"
 )
@@ -21,6 +22,7 @@ type settings struct {
 	skip    func(*http.Request) bool
 	denied  http.Handler
 	mode    *policy.Unreachable
+	wait    time.Duration // for a slot
 	fields  Fields
 	log     *slog.Logger
 }
@@ -45,6 +47,9 @@ func (s *settings) fault() string {
 		return "WithPolicy must name a policy; without it every policy applies that matches"
 	case s.located && s.address == nil:
 		return "WithClientAddress needs the result of NewClientAddress; was its error looked at?"
+	}
+	if s.wait < 0 {
+		return "WithConcurrency needs the time that a request may wait, which is not negative"
 	}
 	if s.mode != nil {
 		if _, known := policy.ParseUnreachable(s.mode.String()); !known {
@@ -106,6 +111,21 @@ func WithDenied(h http.Handler) Option {
 // asked, in place of what the policies say.
 func WithFailureMode(mode policy.Unreachable) Option {
 	return func(s *settings) { s.mode = &mode }
+}
+
+// WithConcurrency lets requests that a concurrency limit has no slot for wait
+// for one, up to the given time, instead of denying them at once. Those who
+// wait on one node under the same policies and keys are served in the order in
+// which they came, and a request that leaves gives up its place. 0: none waits.
+//
+// With or without this option a policy's concurrency limits apply: a request
+// has its slots until its handler has returned, panics included, and however
+// long it takes, as the node renews them. Should they be lost all the same (the
+// node that counts was out of reach for longer than the limit's ttl) the handler
+// goes on: it is at it, whatever is counted. A handler that hijacks its
+// connection gives the slots back when it returns.
+func WithConcurrency(wait time.Duration) Option {
+	return func(s *settings) { s.wait = wait }
 }
 
 // WithDialects chooses the fields that tell clients about their limits.

@@ -111,8 +111,12 @@ func specOf(l *limiter.Limit) policy.LimitSpec {
 		Name:      l.Name,
 		Algorithm: l.Algorithm.String(),
 		Count:     &l.Count,
-		Period:    periodOf(l.Period),
 	}
+	if l.Algorithm == limiter.Concurrency {
+		spec.TTL = periodOf(l.Period)
+		return spec
+	}
+	spec.Period = periodOf(l.Period)
 	if l.Unit != limiter.Requests {
 		spec.Unit = l.Unit.String()
 	}

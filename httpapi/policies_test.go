@@ -42,6 +42,8 @@ func TestShownLimitsReadBack(t *testing.T) {
 		{Algorithm: "leaky_bucket", Rate: "7/250ms"},
 		{Algorithm: "sliding_log", Rate: "0/1h30m"},
 		{Algorithm: "sliding_window", Rate: "1000/7d"},
+		{Algorithm: "concurrency", Count: new(int64(100)), TTL: "90s"},
+		{Algorithm: "concurrency", Count: new(int64(7))},
 		{Algorithm: "sliding_window", Rate: "1000/month"},
 		{Algorithm: "fixed_window", Rate: "5/min"},
 		{Algorithm: "fixed_window", Rate: "5/min", Align: "calendar", Timezone: "Asia/Kolkata"},

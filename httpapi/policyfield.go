@@ -51,7 +51,7 @@ func (f *policyField) all() map[string]madeField {
 		var m madeField
 		for i := range p.Limits {
 			l := &p.Limits[i]
-			m.limits = append(m.limits, limitFields{name: l.Name, unit: quotaUnit(l.Unit), quota: l.Count, window: l.Period})
+			m.limits = append(m.limits, limitFields{name: l.Name, unit: quotaUnit(l.Counts()), quota: l.Count, window: policy.WindowOf(l)})
 		}
 		m.field = quotaField(m.limits)
 		made.byPolicy[p.Name] = m

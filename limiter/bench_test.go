@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -75,7 +76,7 @@ func takes(b *testing.B, table *limiter.Table, l *limiter.Limit, order []limiter
 }
 
 func BenchmarkTakeHot(b *testing.B) {
-	for _, a := range limiter.Algorithms() {
+	for _, a := range spending {
 		b.Run(a.String(), func(b *testing.B) {
 			takes(b, limiter.NewTable(limiter.TableOptions{}), limitOf(a), subjects(1))
 		})
@@ -212,6 +213,29 @@ func BenchmarkCooldown(b *testing.B) {
 				if err := table.Do(limiter.At(epoch), call, results); err != nil {
 					b.Fatal(err)
 				}
+			}
+		})
+	}
+}
+
+// BenchmarkRenew is a renewal of the lease that lapses first, so that it is
+// found at once and moved to the end.
+func BenchmarkRenew(b *testing.B) {
+	for _, holders := range []int{1, 100, limiter.MaxHolders} {
+		b.Run(strconv.Itoa(holders), func(b *testing.B) {
+			table, l := newTable(), slots(limiter.MaxHolders)
+			call, results := leased(limiter.Acquire, 1, l), make([]limiter.Result, 1)
+			ask := func(op limiter.Op, i int) {
+				call.Op, call.Lease.Lo = op, uint64(i+1)
+				if err := table.Do(limiter.At(epoch), call, results); err != nil || !results[0].Allowed {
+					b.Fatal(results[0], err)
+				}
+			}
+			for i := range holders {
+				ask(limiter.Acquire, i)
+			}
+			for i := 0; b.Loop(); i++ {
+				ask(limiter.Renew, i%holders)
 			}
 		})
 	}

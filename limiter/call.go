@@ -41,7 +41,31 @@ const (
 	Confirm
 	// Cancel gives back what was held and answers as Peek then would.
 	Cancel
+	// Acquire is a Take that also occupies, in each [Concurrency] limit, a slot
+	// for the call's Lease: until it is released, or TTL after the last Acquire
+	// or Renew. A lease that has its slots already is admitted again, and
+	// nothing changes.
+	Acquire
+	// Renew begins the TTL of all slots of the Lease anew, if it has them all.
+	// What it has not got is denied, with [Never] for a RetryAfter, and nothing
+	// changes: what has lapsed does not come back.
+	Renew
+	// Release frees the slots that the Lease has and answers as Peek then would.
+	Release
+	// Occupy is the Confirm of a Hold on the way to a lease: it also occupies
+	// the slots. If the hold is unknown or has lapsed, a limit without a free
+	// slot denies, and the Lease does not get that one.
+	Occupy
 )
+
+// OfHold reports whether calls of op name a hold.
+func (op Op) OfHold() bool { return op >= Hold && op <= Cancel || op == Occupy }
+
+// OfLease reports whether calls of op name a lease.
+func (op Op) OfLease() bool { return op >= Acquire && op <= Occupy }
+
+// occupies reports whether calls of op give their lease slots.
+func (op Op) occupies() bool { return op == Acquire || op == Occupy }
 
 // Charge is one limit that a [Call] asks of.
 type Charge struct {
@@ -50,7 +74,9 @@ type Charge struct {
 	// Tag is Limit.Tag(), computed once per limit and not per call.
 	Tag uint64
 	// Cost is the units asked for, at least 0. Cost 0 asks whether a cost-1
-	// call would pass and charges nothing.
+	// call would pass and charges nothing. A [Concurrency] limit has one slot
+	// for a call, whatever its cost, and only for one that acquires: a Take asks
+	// whether a slot is free, and occupies none.
 	Cost int64
 	// Cooldown is how long the limit goes on denying once it has denied, 0 to
 	// [MaxCooldown]. 0: it denies for as long as it must. See [Table.Do].
@@ -60,14 +86,28 @@ type Charge struct {
 	Extend bool
 }
 
+// units is what a hold reserves in c.
+func (c *Charge) units() int64 {
+	if c.Limit.Algorithm == Concurrency {
+		return min(c.Cost, 1)
+	}
+	return c.Cost
+}
+
+// counts reports whether charging c changes a counter.
+func (c *Charge) counts() bool { return c.Cost > 0 && c.Limit.Algorithm != Concurrency }
+
+// occupies reports whether c has a slot for a lease.
+func (c *Charge) occupies() bool { return c.Cost > 0 && c.Limit.Algorithm == Concurrency }
+
 // Call is one check as it reaches the node that decides it: a subject and
 // the limits to charge, all or none. Neither the key nor the policy travels.
 type Call struct {
 	Op      Op
 	Subject Subject
 	Charges []Charge
-	// Hold names the hold that is made, confirmed or cancelled. Other calls
-	// have none.
+	// Hold names the hold that is made, confirmed (occupied) or cancelled.
+	// Other calls have none.
 	Hold HoldID
 	// Lapse is how long a Hold stays open, at most [MaxLapse]. Other calls have
 	// none.
@@ -75,6 +115,12 @@ type Call struct {
 	// Patient is set by who waits for its turn and then asks again: its denial
 	// begins no cool-down. Those that others began deny it too.
 	Patient bool
+	// Lease names the lease that is acquired (occupied), renewed or released.
+	// Other calls have none.
+	Lease LeaseID
+	// TTL is how long the lease's slots stay occupied without a Renew, in each
+	// limit at most its Period. Release has none.
+	TTL time.Duration
 }
 
 // MaxCharges bounds the limits of one call.

@@ -294,7 +294,7 @@ func TestCooldownAndHolds(t *testing.T) {
 // A cool-down takes room while it lasts, and none afterwards.
 func TestCooldownsLeaveNothing(t *testing.T) {
 	t.Parallel()
-	for _, a := range limiter.Algorithms() {
+	for _, a := range spending {
 		table := newTable()
 		l := &limiter.Limit{Algorithm: a, Count: 1, Period: sec}
 		deny := func(at time.Duration) {

@@ -18,6 +18,10 @@
 // A limit that has denied can go on denying for a while ([Charge.Cooldown]),
 // so that whoever floods or guesses is slowed down.
 //
+// A [Concurrency] limit has slots instead of units. A lease occupies one of each
+// ([Acquire]), renews them ([Renew]) and frees them ([Release]); those of a
+// holder that is gone come back by themselves.
+//
 // What is not promised: the table does not survive the process, and a full
 // table refuses new subjects ([ErrFull]) rather than forget a live one.
 package limiter

@@ -46,7 +46,7 @@ func fuzzAgainstOracle(f *testing.F, a limiter.Algorithm) {
 		c := &bytesChooser{left: data}
 		algorithms := []limiter.Algorithm{a}
 		if c.choose(4) == 0 {
-			algorithms = append(algorithms, pick(c, limiter.Algorithms()...))
+			algorithms = append(algorithms, pick(c, spending...))
 		}
 		w := newWalk(c, algorithms...)
 		for i := 0; i < maxFuzzSteps && len(c.left) > 0; i++ {
@@ -85,12 +85,14 @@ func FuzzAnyNumbers(f *testing.F) {
 		ops := []limiter.Op{
 			limiter.Take, limiter.Hold, limiter.Take, limiter.Confirm, // of the hold, if it was admitted
 			limiter.Confirm, limiter.Confirm, limiter.Take, limiter.Hold, limiter.Peek, limiter.Cancel, limiter.Take, // of others
+			limiter.Acquire, limiter.Renew, limiter.Take, limiter.Hold, limiter.Occupy, limiter.Release, limiter.Reset,
 		}
 		for i := range int64(len(ops)) {
 			call.Op, call.Lapse = ops[i], limiter.MaxLapse
+			call.Lease.Lo, call.TTL = 1, time.Duration(at)
 			call.Hold.Lo = max(uint64(i), 3) - 2 // what follows a hold is about it
 			if err := table.Do(limiter.Instant{Mono: at + i*period, Wall: at ^ i}, call, results); err != nil {
-				continue // an algorithm that is none, or a negative cost
+				continue // an algorithm that is none, a negative cost or TTL
 			}
 			if r := results[0]; r.Remaining < 0 || r.RetryAfter < limiter.Never || r.NextUnit < limiter.Never || r.ResetAfter < 0 || r.Delay < 0 {
 				t.Errorf("%+v asked for %d at %d: %+v", odd, cost, at, r)

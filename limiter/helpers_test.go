@@ -1,6 +1,7 @@
 package limiter_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -34,3 +35,7 @@ func take(t testing.TB, table *limiter.Table, l *limiter.Limit, after time.Durat
 }
 
 func newTable() *limiter.Table { return limiter.NewTable(limiter.TableOptions{}) }
+
+// spending are the algorithms whose units a take spends: all but Concurrency,
+// whose slots only a lease occupies.
+var spending = slices.DeleteFunc(limiter.Algorithms(), func(a limiter.Algorithm) bool { return a == limiter.Concurrency })

@@ -68,7 +68,7 @@ func TestHoldsEndInEveryOrder(t *testing.T) {
 		{"hHrcC", "62222"},
 		{"hcrC", "66-6"},
 	}
-	for _, a := range limiter.Algorithms() {
+	for _, a := range spending {
 		for _, test := range tests {
 			t.Run(fmt.Sprintf("%v/%s", a, test.events), func(t *testing.T) {
 				t.Parallel()
@@ -181,7 +181,7 @@ func TestLateConfirmationBecomesDebt(t *testing.T) {
 // A denial says whether it is the holds of others alone that stand in the way.
 func TestContended(t *testing.T) {
 	t.Parallel()
-	for _, a := range limiter.Algorithms() {
+	for _, a := range spending {
 		table, l := newTable(), limitOf10(a)
 		take(t, table, l, 0, 4)
 		do(t, table, epoch, held(limiter.Hold, 1, l))
@@ -206,7 +206,7 @@ func TestContended(t *testing.T) {
 func TestHoldIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	table, call := newTable(), &limiter.Call{Op: limiter.Hold, Subject: somebody, Hold: limiter.HoldID{Hi: 1}, Lapse: sec}
-	for _, a := range limiter.Algorithms() {
+	for _, a := range spending {
 		broad := limitOf10(a)
 		narrow := *broad
 		narrow.Name, narrow.Count, narrow.Burst = "narrow", 3, burstOf(a, 2)
@@ -303,7 +303,7 @@ func TestHoldsAreBounded(t *testing.T) {
 // spent, and never more than that is admitted.
 func TestConcurrentHolds(t *testing.T) {
 	t.Parallel()
-	for _, a := range limiter.Algorithms() {
+	for _, a := range spending {
 		table := newTable()
 		l := &limiter.Limit{Algorithm: a, Count: 500, Period: time.Hour, Burst: burstOf(a, 499)}
 		var admitted, ids atomic.Int64

@@ -64,6 +64,9 @@ func (l *Limit) terms() terms {
 	case SlidingLog:
 		count = min(count, MaxLogCount)
 		capacity = count
+	case Concurrency:
+		count = min(count, MaxHolders)
+		capacity = count
 	default:
 	}
 	if count == 0 {
@@ -76,8 +79,8 @@ func (l *Limit) terms() terms {
 	}
 }
 
-// judge is the rule of every algorithm but the sliding log, whose state is
-// longer: it answers q in r for the counter s, and returns the counter's next
+// judge is the rule of every algorithm but the sliding log and concurrency,
+// whose state is longer: it answers q in r for the counter s, and returns the counter's next
 // state. That is s, unless q charges and is admitted. The answer describes
 // the next state.
 //

@@ -28,6 +28,10 @@ const (
 	// SlidingLog keeps every admitted call's time: exact over any interval
 	// of one period, at a price in memory that grows with the count.
 	SlidingLog
+	// Concurrency counts who is at it now: each holder has a slot until it
+	// lets go of it, or has not renewed it for as long as it said that it
+	// would need. See [Acquire].
+	Concurrency
 	// Quota counts as FixedWindow does. It is the long counter of a plan, a
 	// month's calls, bytes or tokens: denials are told apart from those of
 	// rates, and the configuration's quotas are Durable.
@@ -40,12 +44,13 @@ var algorithmNames = [...]string{
 	FixedWindow:   "fixed_window",
 	SlidingWindow: "sliding_window",
 	SlidingLog:    "sliding_log",
+	Concurrency:   "concurrency",
 	Quota:         "quota",
 }
 
 // Algorithms lists every algorithm in the order of its number.
 func Algorithms() []Algorithm {
-	return []Algorithm{TokenBucket, LeakyBucket, FixedWindow, SlidingWindow, SlidingLog, Quota}
+	return []Algorithm{TokenBucket, LeakyBucket, FixedWindow, SlidingWindow, SlidingLog, Concurrency, Quota}
 }
 
 // ParseAlgorithm returns the algorithm with the given configuration name.
@@ -106,7 +111,13 @@ const (
 	MaxPeriod   = 366 * 24 * time.Hour
 	MaxCount    = 1_000_000_000_000_000
 	MaxLogCount = 10_000
+	MaxHolders  = 10_000         // count of a Concurrency limit
+	MaxTTL      = 24 * time.Hour // its period
 )
+
+// DefaultTTL is the Period of a [Concurrency] limit where its configuration
+// gives none.
+const DefaultTTL = 30 * time.Second
 
 // Limit is what a key may spend: Count units per Period. It travels with
 // every check, so the owner of a key needs no policies.
@@ -118,10 +129,12 @@ type Limit struct {
 	Name string
 	// Algorithm says how units are counted. Required.
 	Algorithm Algorithm
-	// Count is the number of units per Period, 0 to MaxCount. 0 denies all.
+	// Count is the number of units per Period, 0 to MaxCount; of Concurrency the
+	// number of slots. 0 denies all.
 	Count int64
 	// Period is MinPeriod to MaxPeriod. For a calendar window it is the
-	// nominal length (a month is 30 days, a year 365).
+	// nominal length (a month is 30 days, a year 365). For Concurrency it is
+	// the longest TTL that a holder may ask for, up to MaxTTL.
 	Period time.Duration
 	// Burst is the capacity of a token bucket (0: Count) and the number of
 	// units that may wait in a leaky bucket (0: none). Others have none.
@@ -137,7 +150,7 @@ type Limit struct {
 	// months begin on their last day. 0 is 1. Other windows have none.
 	Anchor int
 	// Unit is what Count counts. It is for those who read the answers, and
-	// makes no difference to what is admitted.
+	// makes no difference to what is admitted. Concurrency counts requests.
 	Unit Unit
 	// Durable counters outlive their node: they are on disk before a call
 	// that they admit is answered. Only FixedWindow and Quota can be, and only
@@ -153,13 +166,16 @@ const (
 	Requests Unit = iota
 	Bytes
 	Tokens
+	// ConcurrentRequests is what every [Concurrency] limit counts, and no
+	// other: no limit's Unit says so. See [Limit.Counts].
+	ConcurrentRequests
 )
 
-var unitNames = [...]string{Requests: "requests", Bytes: "bytes", Tokens: "tokens"}
+var unitNames = [...]string{Requests: "requests", Bytes: "bytes", Tokens: "tokens", ConcurrentRequests: "concurrent-requests"}
 
 // ParseUnit returns the unit with the given configuration name.
 func ParseUnit(name string) (Unit, bool) {
-	for u, n := range unitNames {
+	for u, n := range UnitNames() {
 		if n == name {
 			return Unit(u), true
 		}
@@ -167,8 +183,8 @@ func ParseUnit(name string) (Unit, bool) {
 	return 0, false
 }
 
-// UnitNames lists the configuration names of all units.
-func UnitNames() []string { return unitNames[:] }
+// UnitNames lists the configuration names of the units that a limit can have.
+func UnitNames() []string { return unitNames[:ConcurrentRequests] }
 
 // String returns the configuration name, such as "requests".
 func (u Unit) String() string {
@@ -180,16 +196,19 @@ func (u Unit) String() string {
 
 // Errors of a [Limit] that cannot be used, each with the field's name first.
 var (
-	errAlgorithm = errors.New("algorithm: must be one of token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log, quota")
+	errAlgorithm = errors.New("algorithm: must be one of token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log, concurrency, quota")
 	errCount     = fmt.Errorf("count: must be 0 to %d", int64(MaxCount))
 	errLogCount  = fmt.Errorf("count: must be at most %d in a sliding_log, which keeps every call; sliding_window has no such bound", MaxLogCount)
+	errHolders   = fmt.Errorf("count: must be at most %d in a concurrency limit, which remembers every holder", MaxHolders)
+	errTTL       = fmt.Errorf("ttl: must be %v to %d hours", MinPeriod, MaxTTL/time.Hour)
 	errPeriod    = fmt.Errorf("period: must be %v to %d days", MinPeriod, MaxPeriod/(24*time.Hour))
 	errBurst     = fmt.Errorf("burst: must be 0 to %d", int64(MaxCount))
 	errNoBurst   = errors.New("burst: only token_bucket and leaky_bucket have a burst")
 	errAlign     = errors.New("align: only fixed_window and quota have windows to align")
 	errCalendar  = errors.New("align: a calendar window needs a calendar period (minute, hour, day, week, month, year), and only a calendar window has one")
 	errZone      = errors.New("timezone: only a calendar window has a time zone")
-	errUnit      = fmt.Errorf("unit: must be one of %v", unitNames)
+	errUnit      = fmt.Errorf("unit: must be one of %v", UnitNames())
+	errNoUnit    = errors.New("unit: a concurrency limit counts requests, and nothing else")
 	errDurable   = errors.New("durable: only fixed_window and quota can be durable")
 	errAnchor    = errors.New("anchor: must be a day from 1 to 31, and only calendar months have one")
 )
@@ -206,16 +225,30 @@ func (l *Limit) Validate() error {
 	check(l.Algorithm.known(), errAlgorithm)
 	check(l.Count >= 0 && l.Count <= MaxCount, errCount)
 	check(l.Algorithm != SlidingLog || l.Count <= MaxLogCount, errLogCount)
-	check(l.Period >= MinPeriod && l.Period <= MaxPeriod, errPeriod)
+	if l.Algorithm == Concurrency {
+		check(l.Count <= MaxHolders, errHolders)
+		check(l.Period >= MinPeriod && l.Period <= MaxTTL, errTTL)
+	} else {
+		check(l.Period >= MinPeriod && l.Period <= MaxPeriod, errPeriod)
+	}
 	check(l.Burst >= 0 && l.Burst <= MaxCount, errBurst)
 	check(l.Burst == 0 || buckets, errNoBurst)
 	check(l.Align == AlignEpoch || l.Algorithm.Windowed() && l.Align <= AlignFirst, errAlign)
 	check((l.Align == AlignCalendar) == (l.Calendar != 0) && l.Calendar <= Year, errCalendar)
 	check(l.Zone == nil || l.Align == AlignCalendar, errZone)
 	check(l.Anchor == 0 || l.Anchor >= 1 && l.Anchor <= 31 && l.Calendar == Month, errAnchor)
-	check(int(l.Unit) < len(unitNames), errUnit)
+	check(l.Unit < ConcurrentRequests, errUnit)
+	check(l.Unit == Requests || l.Algorithm != Concurrency, errNoUnit)
 	check(!l.Durable || l.Algorithm.Windowed(), errDurable)
 	return errors.Join(faults...)
+}
+
+// Counts is what the units of l are: its Unit, or ConcurrentRequests.
+func (l *Limit) Counts() Unit {
+	if l.Algorithm == Concurrency {
+		return ConcurrentRequests
+	}
+	return l.Unit
 }
 
 // Capacity is the most units that can ever be admitted at one instant; a
@@ -234,11 +267,16 @@ func (l *Limit) Capacity() int64 {
 
 // Tag identifies the limit among those of one subject: a hash of its name,
 // algorithm and period. Count and burst are left out, so that changing them
-// keeps what was spent.
+// keeps what was spent, and so is the TTL of a [Concurrency] limit, whose
+// holders stay.
 func (l *Limit) Tag() uint64 {
+	period := l.Period
+	if l.Algorithm == Concurrency {
+		period = 0
+	}
 	var b [128]byte
 	buf := append(b[:0], byte(l.Algorithm), byte(l.Calendar))
-	buf = binary.LittleEndian.AppendUint64(buf, uint64(l.Period))
+	buf = binary.LittleEndian.AppendUint64(buf, uint64(period))
 	buf = append(buf, l.Name...)
 	return xxhash.Sum64(buf)
 }

@@ -52,7 +52,7 @@ func TestPollingDoesNotStarve(t *testing.T) {
 // A caller who waits exactly RetryAfter is admitted, and 1 ns earlier is not.
 func TestRetryAfterIsExact(t *testing.T) {
 	t.Parallel()
-	for _, a := range limiter.Algorithms() {
+	for _, a := range spending {
 		for _, l := range []limiter.Limit{
 			{Count: 3, Period: sec}, {Count: 7, Period: 1_000_003}, {Count: 997, Period: time.Hour + 1},
 		} {
@@ -88,7 +88,7 @@ func TestRetryAfterIsTheRestOfTheWindow(t *testing.T) {
 
 func TestCostAboveCapacity(t *testing.T) {
 	t.Parallel()
-	for _, a := range limiter.Algorithms() {
+	for _, a := range spending {
 		table := newTable()
 		l := &limiter.Limit{Algorithm: a, Count: 10, Period: sec}
 		capacity := l.Capacity()
@@ -105,7 +105,7 @@ func TestCostAboveCapacity(t *testing.T) {
 
 func TestSlowClientIsAlwaysAdmitted(t *testing.T) {
 	t.Parallel()
-	for _, a := range limiter.Algorithms() {
+	for _, a := range spending {
 		for _, align := range []limiter.Align{limiter.AlignEpoch, limiter.AlignFirst} {
 			if align != limiter.AlignEpoch && !a.Windowed() {
 				continue
@@ -155,7 +155,7 @@ func TestLongQuotaSurvives(t *testing.T) {
 
 func TestClockStepsBack(t *testing.T) {
 	t.Parallel()
-	for _, a := range limiter.Algorithms() {
+	for _, a := range spending {
 		table := newTable()
 		l := &limiter.Limit{Algorithm: a, Count: 2, Period: time.Minute}
 		for take(t, table, l, 0, 1).Allowed {
@@ -171,7 +171,7 @@ func TestClockStepsBack(t *testing.T) {
 
 func TestCountChangesUnderLoad(t *testing.T) {
 	t.Parallel()
-	for _, a := range limiter.Algorithms() {
+	for _, a := range spending {
 		if a == limiter.LeakyBucket {
 			continue // its capacity does not follow the count
 		}

@@ -8,10 +8,10 @@ import (
 // shard is one independent part of a table. All counters of a subject are in
 // one shard, so that one lock covers a call.
 type shard struct {
-	shardFields
 	// Neighbours in memory must not share cache lines, which processors
-	// fetch in pairs.
+	// fetch in pairs. At the end an empty array would take room itself.
 	_ [(128 - unsafe.Sizeof(shardFields{})%128) % 128]byte
+	shardFields
 }
 
 // shardFields are guarded by mu.
@@ -24,6 +24,8 @@ type shardFields struct {
 
 	book       *holdBook // nil while there are no holds
 	holdBudget *budget   // of the table
+
+	holders *holderBook // nil while nobody has a slot
 }
 
 // peek answers every charge as the counters are, and reports whether all
@@ -34,7 +36,11 @@ func (s *shard) peek(now Instant, call *Call, results []Result) bool {
 	for i := range call.Charges {
 		c := &call.Charges[i]
 		q := request{now: now, limit: c.Limit, cost: c.Cost, held: heldBy(open, c)}
-		s.ask(s.find(call.Subject, c), &q, &results[i])
+		if c.Limit.Algorithm == Concurrency {
+			concurrency(s.holdersOf(now, call.Subject, c), &q, &results[i])
+		} else {
+			s.ask(s.find(call.Subject, c), &q, &results[i])
+		}
 		if c.Cooldown > 0 {
 			s.coolDown(now, call.Subject, c, &results[i])
 		}
@@ -52,21 +58,29 @@ func (s *shard) take(now Instant, call *Call, results []Result) error {
 		s.beginCooldowns(now, call, results)
 		return nil
 	}
+	return s.charge(now, call, results)
+}
+
+// charge charges every limit of a call that all admit.
+func (s *shard) charge(now Instant, call *Call, results []Result) error {
 	if err := s.makeRoom(now, call, 0); err != nil {
 		return err
 	}
 	open := s.holdsOn(call.Subject, now)
 	for i := range call.Charges {
-		if c := &call.Charges[i]; c.Cost > 0 {
+		if c := &call.Charges[i]; c.counts() {
 			q := request{now: now, limit: c.Limit, cost: c.Cost, held: heldBy(open, c), take: true}
-			s.charge(call.Subject, c, &q, &results[i])
+			s.chargeOne(call.Subject, c, &q, &results[i])
 		}
 	}
 	return nil
 }
 
 // plain reports whether all that is kept of c is the state of its counter.
-func (c *Charge) plain() bool { return c.Limit.Algorithm != SlidingLog && c.Cooldown == 0 }
+func (c *Charge) plain() bool {
+	a := c.Limit.Algorithm
+	return a != SlidingLog && a != Concurrency && c.Cooldown == 0
+}
 
 // takeOne is take for the usual call of one plain limit beside no holds: it
 // judges once.
@@ -111,6 +125,7 @@ func (s *shard) reset(now Instant, call *Call, results []Result) {
 		if at := s.findCooldown(call.Subject, c); at >= 0 {
 			s.remove(at)
 		}
+		s.dropHolders(call.Subject, c)
 	}
 	s.peek(now, call, results)
 }
@@ -142,24 +157,27 @@ func (s *shard) ask(i int, q *request, r *Result) {
 // makeRoom takes what charging the call needs beyond what is reserved for it,
 // or returns ErrFull. Of a reservation it gives back what is not needed.
 func (s *shard) makeRoom(now Instant, call *Call, reserved int) error {
-	counters, blocks := s.needs(call)
+	counters, others := s.needs(call)
 	if counters > 0 && !s.slots.room(counters) {
 		// This may drop counters of the call that had expired.
 		s.rebuild(now, len(call.Charges))
-		counters, blocks = s.needs(call)
+		counters, others = s.needs(call)
 	}
-	if !s.budget.take(counters + blocks - reserved) {
+	if !s.budget.take(counters + others - reserved) {
 		return ErrFull
 	}
 	return nil
 }
 
-// needs is the counters and log blocks that charging the call adds. Its logs
-// must be trimmed.
-func (s *shard) needs(call *Call) (counters, blocks int) {
+// needs is the counters, and the log blocks and slots of leases, that charging
+// the call adds. Its logs must be trimmed.
+func (s *shard) needs(call *Call) (counters, others int) {
 	for i := range call.Charges {
 		c := &call.Charges[i]
-		if c.Cost == 0 {
+		if call.Op.occupies() && c.occupies() {
+			others++
+		}
+		if !c.counts() {
 			continue
 		}
 		log := callLog{}
@@ -169,15 +187,15 @@ func (s *shard) needs(call *Call) (counters, blocks int) {
 			log = loadLog(s.slots.at(at).state)
 		}
 		if c.Limit.Algorithm == SlidingLog && s.logs.needsBlock(log, s.clock.Mono) {
-			blocks++
+			others++
 		}
 	}
-	return counters, blocks
+	return counters, others
 }
 
-// charge charges c by q, which its limit admits and for which makeRoom has
+// chargeOne charges c by q, which its limit admits and for which makeRoom has
 // made room.
-func (s *shard) charge(subject Subject, c *Charge, q *request, r *Result) {
+func (s *shard) chargeOne(subject Subject, c *Charge, q *request, r *Result) {
 	i := s.find(subject, c)
 	if i < 0 {
 		i = s.slots.insert(identify(subject, c.Tag), c.Limit.Algorithm)

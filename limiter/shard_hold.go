@@ -93,7 +93,7 @@ func holdOf(now Instant, call *Call) hold {
 		if c.Cost == 0 {
 			continue
 		}
-		h.units = append(h.units, heldUnits{c.Tag, c.Limit.Algorithm, c.Cost})
+		h.units = append(h.units, heldUnits{c.Tag, c.Limit.Algorithm, c.units()})
 		h.reserved++
 		if c.Limit.Algorithm == SlidingLog {
 			h.reserved++
@@ -119,7 +119,7 @@ func (s *shard) confirm(now Instant, call *Call, results []Result) error {
 	}
 	s.endHold(now, call, 0)
 	for i := range call.Charges {
-		if c := &call.Charges[i]; c.Cost > 0 {
+		if c := &call.Charges[i]; c.counts() {
 			s.force(now, call, c)
 		}
 		results[i].Delay = 0

@@ -13,7 +13,8 @@ const (
 const reclaimBudget = 512
 
 // Sweep drops counters that have expired at now, looking at about budget
-// slots from where the last sweep stopped, and returns how many it dropped.
+// slots from where the last sweep stopped, and returns how many it dropped,
+// with the slots of leases that have lapsed.
 // It gives back the memory of shards that have become mostly empty, which
 // holds such a shard's lock while its counters move.
 //
@@ -63,6 +64,7 @@ func (s *shard) sweep(m *mark, now Instant, from, n int) (dropped, next int, don
 		return dropped, next, false
 	}
 	s.sweepHolds(s.clock)
+	dropped += s.sweepHolders(s.clock)
 	if s.slots.sparse() {
 		dropped += s.rebuild(s.clock, 0)
 	}

@@ -9,8 +9,8 @@ const DefaultMaxKeys = 10_000_000
 type TableOptions struct {
 	// MaxKeys is a hard bound on live counters. A counter is one limit of
 	// one subject; its cool-down, while there is one, and each six calls that
-	// a sliding log keeps count as one more. 0 is DefaultMaxKeys, less than 1
-	// is 1.
+	// a sliding log keeps count as one more. A concurrency limit counts as one
+	// for each of its holders. 0 is DefaultMaxKeys, less than 1 is 1.
 	//
 	// From some hundred thousand on, a counter takes 60 to 75 bytes, and a log
 	// 64 to 128 more for each six calls.
@@ -77,15 +77,19 @@ func shardsFor(keys int) int {
 // other: repeating them answers as a peek would, for at least two seconds or
 // the next 4,096 holds of a shard.
 //
-// A limit with a Cooldown that denies a Take or a Hold denies everything on
-// the subject for that long: its Remaining is 0, and its waits are at least
-// what is left. Attempts meanwhile make no difference without Extend: they
-// also begin no cool-down of the call's other limits. None begins by a denial
-// that is Contended, of a cost that the limit can never hold, of cost 0, or of
-// who is Patient; nor by a peek, which sees it. A Reset ends it. The duration
-// counts that a call gives, so one that was changed takes effect at once, but
-// a cool-down that was over stays over. In a full table the denial stands and
-// begins none.
+// A limit with a Cooldown that denies a Take, an Acquire or a Hold denies
+// everything on the subject for that long: its Remaining is 0, and its waits
+// are at least what is left. Attempts meanwhile make no difference without
+// Extend: they also begin no cool-down of the call's other limits. None begins
+// by a denial that is Contended, of a cost that the limit can never hold, of
+// cost 0, or of who is Patient; nor by a peek, which sees it. A Reset ends it.
+// The duration counts that a call gives, so one that was changed takes effect
+// at once, but a cool-down that was over stays over. In a full table the
+// denial stands and begins none.
+//
+// A lease has its slots until its Release comes, or its TTL has passed since
+// its Acquire or its last Renew. Cool-downs keep others out; its slots stay
+// its own.
 //
 // Errors: a [*CallError] says what is wrong with the call; [ErrFull] is for
 // a call that needs a new counter while MaxKeys are live, or a hold while
@@ -120,6 +124,14 @@ func (t *Table) do(now Instant, call *Call, results []Result) error {
 		return s.confirm(now, call, results)
 	case Cancel:
 		s.cancel(now, call, results)
+	case Acquire:
+		return s.acquire(now, call, results)
+	case Renew:
+		s.renew(now, call, results)
+	case Release:
+		s.leave(now, call, results)
+	case Occupy:
+		return s.occupy(now, call, results)
 	default:
 		s.peek(now, call, results)
 	}
@@ -132,6 +144,6 @@ func (t *Table) shardOf(s Subject) *shard {
 }
 
 // Len is the number of live counters and cool-downs, those included that have
-// expired and are not swept yet, the blocks of sliding logs (see MaxKeys), and
-// what open holds may come to need.
+// expired and are not swept yet, the blocks of sliding logs and the slots of
+// leases (see MaxKeys), and what open holds may come to need.
 func (t *Table) Len() int { return int(t.budget.used.Load()) }

@@ -16,7 +16,7 @@ func subject(i int) limiter.Subject { return limiter.Subject{Hi: uint64(i), Lo: 
 // Concurrent takes of one counter admit exactly the limit.
 func TestConcurrentTakes(t *testing.T) {
 	t.Parallel()
-	for _, a := range limiter.Algorithms() {
+	for _, a := range spending {
 		table := newTable()
 		l := &limiter.Limit{Algorithm: a, Count: 500, Period: time.Hour}
 		if a == limiter.LeakyBucket {
@@ -53,7 +53,7 @@ func TestConcurrentTakes(t *testing.T) {
 func TestAllOrNothing(t *testing.T) {
 	t.Parallel()
 	limits := make([]limiter.Limit, 0, 10)
-	for _, a := range limiter.Algorithms() {
+	for _, a := range spending {
 		limits = append(limits,
 			limiter.Limit{Name: "broad", Algorithm: a, Count: 10, Period: time.Hour, Burst: burstOf(a, 9)},
 			limiter.Limit{Name: "narrow", Algorithm: a, Count: 5, Period: time.Minute, Burst: burstOf(a, 4)})
@@ -94,7 +94,7 @@ func burstOf(a limiter.Algorithm, waiting int64) int64 {
 
 func TestPeekAndReset(t *testing.T) {
 	t.Parallel()
-	for _, a := range limiter.Algorithms() {
+	for _, a := range spending {
 		table := newTable()
 		l := &limiter.Limit{Algorithm: a, Count: 30, Period: time.Hour, Burst: burstOf(a, 29)}
 		for range 3 {
@@ -133,7 +133,7 @@ func TestWrongCalls(t *testing.T) {
 		call    limiter.Call
 		results int
 	}{
-		{"op", limiter.Call{Op: limiter.Cancel + 1, Charges: []limiter.Charge{good}}, 1},
+		{"op", limiter.Call{Op: limiter.Occupy + 1, Charges: []limiter.Charge{good}}, 1},
 		{"hold", limiter.Call{Op: limiter.Hold, Lapse: sec, Charges: []limiter.Charge{good}}, 1},
 		{"hold", limiter.Call{Op: limiter.Confirm, Charges: []limiter.Charge{good}}, 1},
 		{"lapse", limiter.Call{Op: limiter.Hold, Hold: limiter.HoldID{Lo: 1}, Charges: []limiter.Charge{good}}, 1},
@@ -298,7 +298,7 @@ func TestClockIsShared(t *testing.T) {
 }
 
 func TestTakeDoesNotAllocate(t *testing.T) {
-	for _, a := range limiter.Algorithms() {
+	for _, a := range spending {
 		table := newTable()
 		l := &limiter.Limit{Algorithm: a, Count: 10, Period: sec}
 		call, results, at := callOf(limiter.Take, somebody, l, 1), make([]limiter.Result, 1), epoch

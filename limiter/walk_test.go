@@ -242,7 +242,7 @@ func TestTableAgainstOracle(t *testing.T) {
 		c := rapidChooser{t}
 		algorithms := make([]limiter.Algorithm, 1+c.choose(3))
 		for i := range algorithms {
-			algorithms[i] = pick(c, limiter.Algorithms()...)
+			algorithms[i] = pick(c, spending...)
 		}
 		w := newWalk(c, algorithms...)
 		for range 30 {

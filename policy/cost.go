@@ -54,11 +54,11 @@ func (c *Cost) faults(limits []limiter.Limit, policy string, fault faultFunc) {
 	}
 }
 
-// fitsAll reports a cost that one of limits can never hold.
+// fitsAll reports a cost that one of limits can never hold. Slots have none.
 func fitsAll(cost int64, limits []limiter.Limit, policy, field string, fault faultFunc) {
 	for i := range limits {
 		l := &limits[i]
-		if most := l.Capacity(); l.Validate() == nil && most > 0 && cost > most {
+		if most := l.Capacity(); !hasSlots(*l) && l.Validate() == nil && most > 0 && cost > most {
 			fault(field, "%d is more than limit %q can ever hold (%d)", cost, clip(cmp.Or(l.Name, policy)), most)
 		}
 	}

@@ -33,7 +33,7 @@ type LimitResult struct {
 	limiter.Result
 	// Name is policy/limit, or the policy's name for its lone unnamed limit.
 	Name string
-	// Window is the limit's period.
+	// Window is the limit's period. 0: it is one of concurrency, which has none.
 	Window time.Duration
 	// Algorithm is how the limit counts.
 	Algorithm limiter.Algorithm
@@ -91,23 +91,15 @@ func (p *Plan) Decide(cost int64, results []limiter.Result) Decision {
 		DenyStatus:    p.policy.DenyStatus,
 		Limits:        make([]LimitResult, len(results)),
 	}
-	closest, source := &results[0], limiter.SourceOwner
-	quota := p.policy.Limits[0].Algorithm == limiter.Quota // is closest
 	for i := range results {
 		l := &p.policy.Limits[i]
 		d.Limits[i] = LimitResult{
-			Result: results[i], Name: p.names[i], Window: l.Period, Algorithm: l.Algorithm, Unit: l.Unit, Shadow: d.Shadow,
-		}
-		source = max(source, results[i].Source)
-		if Closer(&results[i], closest) {
-			closest, quota = &results[i], l.Algorithm == limiter.Quota
+			Result: results[i], Name: p.names[i], Window: WindowOf(l), Algorithm: l.Algorithm, Unit: l.Counts(), Shadow: d.Shadow,
 		}
 	}
-	d.Result = *closest
-	if d.DenyStatus == 0 && quota {
+	if closest := d.fold(); d.DenyStatus == 0 && closest.Algorithm == limiter.Quota {
 		d.DenyStatus = QuotaDenyStatus
 	}
-	d.Source = source
 	switch {
 	case d.Shadow: // nobody is told to wait
 		d.Allowed, d.RetryAfter, d.Delay = true, 0, 0
@@ -117,6 +109,42 @@ func (p *Plan) Decide(cost int64, results []limiter.Result) Decision {
 		}
 	}
 	return d
+}
+
+// Held is the decision on the slots that a lease has under the named policy:
+// one result for each limit name.
+func Held(policyName string, names []string, results []limiter.Result) Decision {
+	d := Decision{Policy: policyName, Cost: 1, Limits: make([]LimitResult, len(results))}
+	for i := range results {
+		d.Limits[i] = LimitResult{Result: results[i], Name: names[i], Algorithm: limiter.Concurrency, Unit: limiter.ConcurrentRequests}
+	}
+	d.fold()
+	return d
+}
+
+// fold makes the numbers at the top those of the limit closest to denying,
+// which it returns, and the source the weakest.
+func (d *Decision) fold() (closest *LimitResult) {
+	closest, source := &d.Limits[0], limiter.SourceOwner
+	for i := range d.Limits {
+		l := &d.Limits[i]
+		source = max(source, l.Source)
+		if Closer(&l.Result, &closest.Result) {
+			closest = l
+		}
+	}
+	d.Result = closest.Result
+	d.Source = source
+	return closest
+}
+
+// WindowOf is the time over which l counts. 0: over none, as it is one of
+// concurrency.
+func WindowOf(l *limiter.Limit) time.Duration {
+	if hasSlots(*l) {
+		return 0
+	}
+	return l.Period
 }
 
 // Closer reports whether a is closer to denying than b: a denial before an

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/murmurate/murmurate/limiter"
 )
@@ -38,6 +39,7 @@ func TestOverrideAtRunTime(t *testing.T) {
 	o := MatchOptions{Override: byKey(t, compiled(t, s, map[string]Override{
 		"k":         {Limits: []limiter.Limit{perMinute("burst", 7), perMinute("gone", 1)}},
 		"gone":      {Limits: []limiter.Limit{perMinute("gone", 1)}},
+		"slots":     {Limits: []limiter.Limit{{Name: "burst", Algorithm: limiter.Concurrency, Count: 1, Period: time.Minute}}}, // of before it was a rate
 		"partner-1": {Blocked: true},
 		"free":      {Unlimited: true},
 	}))}
@@ -51,6 +53,7 @@ func TestOverrideAtRunTime(t *testing.T) {
 		{"k", "pro", Applied{}, []int64{7, 1000}, "override"},
 		{"k", "Pro", Applied{}, []int64{7, 5000}, "override"},
 		{"gone", "pro", Applied{}, []int64{100, 1000}, "override"},
+		{"slots", "pro", Applied{}, []int64{100, 1000}, "override"},
 		{"partner-1", "Pro", Applied{Blocked: true}, []int64{10, 5000}, "override"},
 		{"free", "Pro", Applied{Unlimited: true}, []int64{10, 5000}, "override"},
 		{"leaked-key", "Pro", Applied{Blocked: true}, []int64{10, 5000}, "overrides[1]"},

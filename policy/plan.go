@@ -1,6 +1,10 @@
 package policy
 
-import "github.com/murmurate/murmurate/limiter"
+import (
+	"slices"
+
+	"github.com/murmurate/murmurate/limiter"
+)
 
 // Plan is a policy made ready for charging. It is immutable and shared.
 type Plan struct {
@@ -23,8 +27,12 @@ func newPlan(p *Policy) *Plan {
 			name = own.Name + "/" + l.Name
 		}
 		plan.names = append(plan.names, name)
+		cost := own.cost()
+		if l.Algorithm == limiter.Concurrency {
+			cost = 1
+		}
 		plan.charge = append(plan.charge, limiter.Charge{
-			Limit: l, Tag: l.Tag(), Cost: own.cost(),
+			Limit: l, Tag: l.Tag(), Cost: cost,
 			Cooldown: own.Cooldown.For, Extend: own.Cooldown.Extend,
 		})
 	}
@@ -46,14 +54,24 @@ func (p *Plan) Delays() bool {
 	return p.policy.Delays()
 }
 
+// LimitName is the name of the policy's i-th limit in decisions.
+func (p *Plan) LimitName(i int) string { return p.names[i] }
+
+// Concurrency reports whether one of the policy's limits has slots for leases.
+func (p *Plan) Concurrency() bool { return slices.ContainsFunc(p.policy.Limits, hasSlots) }
+
+func hasSlots(l limiter.Limit) bool { return l.Algorithm == limiter.Concurrency }
+
 // Charges appends to buf what a request of the given cost is charged. Cost 0
-// is the policy's default.
+// is the policy's default. Of a concurrency limit it is one slot.
 func (p *Plan) Charges(buf []limiter.Charge, cost int64) []limiter.Charge {
 	start := len(buf)
 	buf = append(buf, p.charge...)
 	if cost > 0 {
 		for i := range buf[start:] {
-			buf[start+i].Cost = cost
+			if c := &buf[start+i]; c.Limit.Algorithm != limiter.Concurrency {
+				c.Cost = cost
+			}
 		}
 	}
 	return buf

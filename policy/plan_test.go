@@ -103,3 +103,22 @@ func TestLoneLimitIsOneCounter(t *testing.T) {
 		t.Errorf("tags: unnamed %x, named as the policy %x, named otherwise %x", tag(""), tag("api"), tag("other"))
 	}
 }
+
+// A concurrency limit has one slot for a request, whatever it costs.
+func TestSlotsCostOne(t *testing.T) {
+	t.Parallel()
+	slots := limiter.Limit{Name: "slots", Algorithm: limiter.Concurrency, Count: 5, Period: limiter.DefaultTTL}
+	plan := newPlan(&Policy{Name: "api", Cost: Cost{Default: 3}, Limits: []limiter.Limit{perMinute("a", 10), slots}})
+	for cost, want := range map[int64]int64{0: 3, 7: 7} {
+		if got := plan.Charges(nil, cost); got[0].Cost != want || got[1].Cost != 1 {
+			t.Errorf("cost %d: charges %d and %d, want %d and 1", cost, got[0].Cost, got[1].Cost, want)
+		}
+	}
+	d := plan.Decide(7, []limiter.Result{{Allowed: true}, {Allowed: true}})
+	if l := &d.Limits[1]; l.Unit != limiter.ConcurrentRequests || l.Window != 0 || d.Limits[0].Unit != limiter.Requests || d.Limits[0].Window == 0 {
+		t.Errorf("limits %+v", d.Limits)
+	}
+	if !plan.Concurrency() || newPlan(&Policy{Name: "api", Limits: []limiter.Limit{perMinute("a", 1)}}).Concurrency() {
+		t.Error("a plan does not know whether it has slots")
+	}
+}

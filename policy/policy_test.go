@@ -67,6 +67,8 @@ func TestPolicyValidate(t *testing.T) {
 			"cooldown.for: is required beside extend: how long the key stays denied, such as 5m"}},
 		{"too many limits", Policy{Name: "p", Limits: tooMany}, []string{"limits: a policy has at most 32 limits, got 33"}},
 		{"a cost that fits", Policy{Name: "p", Cost: Cost{Default: 5}, Limits: []limiter.Limit{perMinute("a", 5), perMinute("b", 6)}}, nil},
+		{"a cost beside slots", Policy{Name: "p", Cost: Cost{Default: 5}, Limits: []limiter.Limit{
+			{Name: "slots", Algorithm: limiter.Concurrency, Count: 2, Period: time.Minute}, perMinute("b", 6)}}, nil},
 		{"a cost beside a limit that denies all", Policy{Name: "p", Cost: Cost{Default: 5}, Limits: []limiter.Limit{perMinute("", 0)}}, nil},
 		{"a cost that never passes", Policy{Name: "p", Cost: Cost{Default: 10}, Limits: []limiter.Limit{
 			perMinute("x", 5), perMinute("y", 10),
@@ -95,7 +97,7 @@ func TestPolicyValidate(t *testing.T) {
 			`limits[1].name: "x" is already the name of another limit of this policy`,
 			"limits[1].count: must be 0 to 1000000000000000",
 			`limits[2].name: is required where a policy has several limits`,
-			"limits[3].algorithm: must be one of token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log, quota",
+			"limits[3].algorithm: must be one of token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log, concurrency, quota",
 			"cost.default: must not be negative",
 		}},
 	} {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/murmurate/murmurate/limiter"
@@ -39,6 +40,10 @@ type Request struct {
 	Cost int64
 	// Peek asks without charging.
 	Peek bool
+	// TTL is how long an acquired lease holds without a renewal, at most the
+	// ttl of each of its concurrency limits. 0 is the shortest of those. It says
+	// nothing in a check.
+	TTL time.Duration
 	// OnUnreachable, when not nil, is the failure mode in place of the
 	// policy's.
 	OnUnreachable *Unreachable

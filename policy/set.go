@@ -27,6 +27,7 @@ type Set struct {
 	index    index
 	// attributes are the names of those that the policies look at.
 	attributes map[string]bool
+	slots      bool // see Concurrency
 }
 
 // NewSet checks the policies and prepares them for use. Without any, the set
@@ -60,6 +61,7 @@ func NewSet(policies ...Policy) (*Set, error) {
 		s.policies = append(s.policies, *r.plans[0].policy)
 		s.rules = append(s.rules, r)
 		s.byName[p.Name] = r
+		s.slots = s.slots || r.plans[0].Concurrency()
 	}
 	if err := join(faults); err != nil {
 		return nil, err
@@ -81,6 +83,9 @@ func (s *Set) Policy(name string) (*Policy, error) {
 	}
 	return r.plans[0].policy, nil
 }
+
+// Concurrency reports whether any policy has a limit with slots for leases.
+func (s *Set) Concurrency() bool { return s.slots }
 
 // Names returns the policies' names in configured order.
 func (s *Set) Names() []string {

@@ -16,11 +16,15 @@ type LimitSpec struct {
 	// Algorithm is the name of an algorithm, such as "token_bucket". Required.
 	Algorithm string `json:"algorithm,omitempty" yaml:"algorithm,omitempty"`
 	// Rate is COUNT/PERIOD, see [ParseRate]. Required, unless Count and
-	// Period are given.
+	// Period are given. A concurrency limit has a Count, and neither Rate nor
+	// Period.
 	Rate string `json:"rate,omitempty" yaml:"rate,omitempty"`
 	// Count and Period are the two halves of a rate, see [ParsePeriod].
 	Count  *int64 `json:"count,omitempty" yaml:"count,omitempty"`
 	Period string `json:"period,omitempty" yaml:"period,omitempty"`
+	// TTL is the longest that a holder of a concurrency limit may ask for
+	// between renewals, a duration. Default: [limiter.DefaultTTL].
+	TTL string `json:"ttl,omitempty" yaml:"ttl,omitempty"`
 	// Burst is the capacity of a token bucket (default: the count) or the
 	// length of a leaky bucket's queue (default: 0).
 	Burst *int64 `json:"burst,omitempty" yaml:"burst,omitempty"`
@@ -51,7 +55,12 @@ var alignNames = []string{
 func (s *LimitSpec) Limit() (limiter.Limit, error) {
 	r := specReader{spec: s, limit: limiter.Limit{Name: s.Name}}
 	r.algorithm()
-	period := r.rate()
+	var period Period
+	if r.limit.Algorithm == limiter.Concurrency {
+		r.slots()
+	} else {
+		period = r.rate()
+	}
 	r.burst()
 	if period.Length > 0 {
 		r.align(period)
@@ -104,6 +113,9 @@ func (r *specReader) algorithm() {
 // zero if it has a fault.
 func (r *specReader) rate() Period {
 	s := r.spec
+	if s.TTL != "" && r.limit.Algorithm != 0 {
+		r.fault("ttl", "only concurrency has a ttl: how long a holder may go without renewing")
+	}
 	switch {
 	case s.Rate != "" && (s.Count != nil || s.Period != ""):
 		r.fault("rate", "give either rate, or count and period, not both")

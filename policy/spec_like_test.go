@@ -21,6 +21,7 @@ func TestLimitLike(t *testing.T) {
 		change(&l)
 		return l
 	}
+	slots := limiter.Limit{Name: "slots", Algorithm: limiter.Concurrency, Count: 5, Period: 90 * time.Second}
 	for _, c := range []struct {
 		text string
 		own  limiter.Limit
@@ -37,6 +38,8 @@ func TestLimitLike(t *testing.T) {
 			limiter.Limit{Name: "month", Algorithm: limiter.FixedWindow, Count: 500, Period: 7 * day, Align: limiter.AlignFirst}},
 		{`{"name":"month","rate":"50/h"}`, monthly, limiter.Limit{Name: "month", Algorithm: limiter.FixedWindow, Count: 50, Period: time.Hour}},
 		{`{"name":"month","rate":"5000/month","algorithm":"fixed_window"}`, monthly, of(monthly, func(l *limiter.Limit) { l.Count, l.Zone, l.Anchor = 5000, nil, 0 })},
+		{`{"name":"slots","count":8}`, slots, of(slots, func(l *limiter.Limit) { l.Count = 8 })},
+		{`{"name":"slots","count":8,"ttl":"5s"}`, slots, of(slots, func(l *limiter.Limit) { l.Count, l.Period = 8, 5*time.Second })},
 		{`{"name":"trial","count":80,"period":"week"}`, first, of(first, func(l *limiter.Limit) { l.Count = 80 })},
 	} {
 		s := spec(t, c.text)

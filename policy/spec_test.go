@@ -58,6 +58,10 @@ func TestLimitSpec(t *testing.T) {
 			limiter.Limit{Algorithm: limiter.SlidingWindow, Count: 5, Period: day}},
 		{`{"algorithm":"sliding_log","rate":"7/24h"}`,
 			limiter.Limit{Algorithm: limiter.SlidingLog, Count: 7, Period: day}},
+		{`{"algorithm":"concurrency","count":100}`,
+			limiter.Limit{Algorithm: limiter.Concurrency, Count: 100, Period: limiter.DefaultTTL}},
+		{`{"algorithm":"concurrency","count":1000,"ttl":"2m"}`,
+			limiter.Limit{Algorithm: limiter.Concurrency, Count: 1000, Period: 2 * time.Minute}},
 		// Windows: durations and names up to the hour follow the epoch, longer names the calendar.
 		{`{"algorithm":"fixed_window","rate":"5/24h"}`,
 			limiter.Limit{Algorithm: limiter.FixedWindow, Count: 5, Period: day}},
@@ -106,7 +110,7 @@ func TestLimitSpec(t *testing.T) {
 func TestLimitSpecRefuses(t *testing.T) {
 	t.Parallel()
 	const (
-		algorithms = "token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log, quota"
+		algorithms = "token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log, concurrency, quota"
 		noRate     = "rate: is required: COUNT/PERIOD such as 100/1m, 20/s or 5000/day"
 		noCalendar = "align: a calendar window needs a calendar period (minute, hour, day, week, month, year), and only a calendar window has one"
 		noZone     = "timezone: only a calendar window has a time zone"
@@ -132,6 +136,21 @@ func TestLimitSpecRefuses(t *testing.T) {
 		{`{"algorithm":"sliding_window","rate":"99999999999999999999/s"}`, []string{"rate: the count must be 0 to 1000000000000000"}},
 		{`{"algorithm":"sliding_log","rate":"20k/h"}`,
 			[]string{"rate: the count must be at most 10000 in a sliding_log, which keeps every call; sliding_window has no such bound"}},
+		{`{"algorithm":"sliding_log","rate":"20/h","ttl":"1m"}`,
+			[]string{"ttl: only concurrency has a ttl: how long a holder may go without renewing"}},
+		{`{"algorithm":"concurrency"}`, []string{"count: is required: how many may be at it at once"}},
+		{`{"algorithm":"concurrency","rate":"20/s"}`,
+			[]string{"rate: a concurrency limit has none: write count, and ttl for how long a holder may go without renewing"}},
+		{`{"algorithm":"concurrency","count":20000}`,
+			[]string{"count: must be at most 10000 in a concurrency limit, which remembers every holder"}},
+		{`{"algorithm":"concurrency","count":5,"period":"1m","burst":9,"align":"first"}`,
+			[]string{"period: a concurrency limit has no period: write ttl for how long a holder may go without renewing",
+				"align: only fixed_window and quota have windows to align", noBurst}},
+		{`{"algorithm":"concurrency","count":5,"unit":"tokens","durable":true}`,
+			[]string{"unit: a concurrency limit counts requests, and nothing else", "durable: only fixed_window and quota can be durable"}},
+		{`{"algorithm":"concurrency","count":5,"timezone":"UTC","anchor":3}`, []string{noZone, noAnchor}},
+		{`{"algorithm":"concurrency","count":5,"ttl":"30"}`, []string{"ttl: needs a unit: write 30s, 30m or 30h"}},
+		{`{"algorithm":"concurrency","count":5,"ttl":"2d"}`, []string{"ttl: must be 1ms to 24 hours"}},
 		{`{"algorithm":"sliding_window","rate":"5/366d1s"}`, []string{"rate: the period must be 1ms to 366 days"}},
 		{`{"algorithm":"sliding_window","count":5,"period":"1us"}`, []string{"period: must be 1ms to 366 days"}},
 		{`{"algorithm":"token_bucket","rate":"5/s","burst":0}`,

@@ -13,6 +13,9 @@ func neverDenies(l, stricter *limiter.Limit) bool {
 	if stricter.Count == 0 { // is there to deny all, and the other for when it goes
 		return false
 	}
+	if hasSlots(*l) || hasSlots(*stricter) { // how long somebody takes is not known
+		return hasSlots(*l) && hasSlots(*stricter) && stricter.Count <= l.Count
+	}
 	if sameWindows(l, stricter) && l.Algorithm != limiter.LeakyBucket {
 		return stricter.Count <= l.Count && stricter.Capacity() <= l.Capacity()
 	}

@@ -24,9 +24,9 @@ type Tiers struct {
 type TierSet struct {
 	// Name is what requests say, exactly, in the form of a policy's name.
 	Name string
-	// Limits take the place of the policy's limits of the same name. Those of
-	// other names stay. A counter stays the same, spent as it is, unless
-	// algorithm or period differ.
+	// Limits take the place of the policy's limits of the same name, those of
+	// concurrency of such. Those of other names stay. A counter stays the same,
+	// spent as it is, unless algorithm or period differ.
 	Limits []limiter.Limit
 }
 
@@ -102,6 +102,8 @@ func replacingFaults(limits []limiter.Limit, p *Policy, fault faultFunc) {
 			fault(path+".name", "must be that of one of the policy's limits (%s), got %q%s", strings.Join(names, ", "), clip(name), didYouMean(name, names))
 		case seen[name]:
 			fault(path+".name", "%q is replaced already", name)
+		case l.Algorithm != 0 && hasSlots(*l) != hasSlots(p.Limits[slices.Index(names, name)]):
+			fault(path+".algorithm", "only a concurrency limit can take the place of one, and of no other")
 		}
 		seen[name] = true
 		limitFaults(l, fault.under(path))
@@ -112,15 +114,16 @@ func replacingFaults(limits []limiter.Limit, p *Policy, fault faultFunc) {
 func (p *Policy) limitName(l *limiter.Limit) string { return cmp.Or(l.Name, p.Name) }
 
 // replaced are the limits of p with those in the place of the same name. What
-// has none is left out.
+// has none is left out, and what is of another kind: slots are acquired, and
+// units are spent.
 func replaced(p *Policy, by []limiter.Limit) []limiter.Limit {
 	limits := slices.Clone(p.Limits)
 	for i := range limits {
-		name := p.limitName(&limits[i])
-		if j := slices.IndexFunc(by, func(l limiter.Limit) bool { return p.limitName(&l) == name }); j >= 0 {
-			own := limits[i].Name
+		own := limits[i]
+		name := p.limitName(&own)
+		if j := slices.IndexFunc(by, func(l limiter.Limit) bool { return p.limitName(&l) == name && hasSlots(l) == hasSlots(own) }); j >= 0 {
 			limits[i] = by[j]
-			limits[i].Name = own
+			limits[i].Name = own.Name
 		}
 	}
 	return limits

@@ -289,10 +289,12 @@ cost.default: 3 is more than limit "mont" can ever hold (2) in overrides[4]`
 	if got := strings.Join(faultLines(t, p.Validate()), "\n"); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
+	slots := limiter.Limit{Name: "burst", Algorithm: limiter.Concurrency, Count: 5, Period: time.Minute}
 	for _, c := range []struct {
 		tiers Tiers
 		want  string
 	}{
+		{Tiers{By: "attr:plan", Sets: []TierSet{{Name: "a", Limits: []limiter.Limit{slots}}}}, "tiers.sets[0].limits[0].algorithm: only a concurrency limit can take the place of one, and of no other"},
 		{Tiers{By: "attr:plan"}, "tiers.sets: is required beside by: at least one tier with a name and limits"},
 		{Tiers{Sets: []TierSet{{Name: "a", Limits: []limiter.Limit{perMinute("burst", 5)}}}}, "tiers.by: is required beside sets: where a request says its tier, such as header:X-Plan or attr:plan"},
 		{Tiers{By: "attr:", Sets: []TierSet{{Name: "a", Limits: []limiter.Limit{perMinute("burst", 5)}}}}, `tiers.by: attr needs a name without spaces and |, got ""`},

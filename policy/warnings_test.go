@@ -33,6 +33,9 @@ func TestWarnings(t *testing.T) {
 		{"minute and hour", Policy{Limits: []limiter.Limit{
 			limit("minute", limiter.FixedWindow, 10, time.Minute), limit("hour", limiter.FixedWindow, 600, time.Hour)}},
 			[]string{never("limits[1]", "minute")}},
+		{"slots and rates, of which neither is stricter", Policy{Limits: []limiter.Limit{
+			limit("slots", limiter.Concurrency, 10, time.Minute), limit("minute", limiter.SlidingLog, 10, time.Minute),
+			limit("hour", limiter.Concurrency, 9, time.Hour)}}, []string{never("limits[0]", "hour")}},
 		{"minute and a useful hour", Policy{Limits: []limiter.Limit{
 			limit("minute", limiter.FixedWindow, 10, time.Minute), limit("hour", limiter.FixedWindow, 599, time.Hour)}}, nil},
 		{"bucket and day, the stricter one later", Policy{Limits: []limiter.Limit{
@@ -86,9 +89,10 @@ func TestWhatNeverDeniesNeverDenies(t *testing.T) {
 	t.Parallel()
 	limit := rapid.Custom(func(t *rapid.T) limiter.Limit {
 		l := limiter.Limit{
-			Algorithm: rapid.SampledFrom(limiter.Algorithms()).Draw(t, "algorithm"),
-			Count:     rapid.Int64Range(1, 12).Draw(t, "count"),
-			Period:    rapid.SampledFrom([]time.Duration{time.Second, 2 * time.Second, 3 * time.Second, 6 * time.Second}).Draw(t, "period"),
+			Algorithm: rapid.SampledFrom([]limiter.Algorithm{
+				limiter.TokenBucket, limiter.LeakyBucket, limiter.FixedWindow, limiter.SlidingWindow, limiter.SlidingLog}).Draw(t, "algorithm"),
+			Count:  rapid.Int64Range(1, 12).Draw(t, "count"),
+			Period: rapid.SampledFrom([]time.Duration{time.Second, 2 * time.Second, 3 * time.Second, 6 * time.Second}).Draw(t, "period"),
 		}
 		if l.Algorithm == limiter.TokenBucket || l.Algorithm == limiter.LeakyBucket {
 			l.Burst = rapid.Int64Range(0, 6).Draw(t, "burst")

@@ -25,6 +25,7 @@ type Limiter struct {
 	given  int                    // answers
 	calls  []policy.Request
 	resets []policy.Request
+	leases map[string]*lease // by token
 }
 
 // Allowing returns a Limiter that admits everything.

@@ -22,9 +22,14 @@ func appendCall(b []byte, call *limiter.Call) ([]byte, error) {
 	b = append(b, byte(call.Op))
 	b = binary.LittleEndian.AppendUint64(b, call.Subject.Hi)
 	b = binary.LittleEndian.AppendUint64(b, call.Subject.Lo)
-	if call.Op >= limiter.Hold {
+	if call.Op.OfHold() {
 		b = binary.LittleEndian.AppendUint64(b, call.Hold.Hi)
 		b = binary.LittleEndian.AppendUint64(b, call.Hold.Lo)
+	}
+	if call.Op.OfLease() {
+		b = binary.LittleEndian.AppendUint64(b, call.Lease.Hi)
+		b = binary.LittleEndian.AppendUint64(b, call.Lease.Lo)
+		b = binary.AppendUvarint(b, uint64(call.TTL))
 	}
 	if call.Op == limiter.Hold {
 		b = binary.AppendUvarint(b, uint64(call.Lapse))
@@ -42,11 +47,15 @@ func appendCall(b []byte, call *limiter.Call) ([]byte, error) {
 	return b, nil
 }
 
-// protocolOf is the least version of the protocol in which call can be said.
+// protocolOf is the least version of the protocol in which call can be said,
+// its cool-downs left out.
 func protocolOf(call *limiter.Call) uint8 {
+	if call.Op > limiter.Cancel {
+		return protocolV3
+	}
 	for i := range call.Charges {
-		if l := call.Charges[i].Limit; l.Algorithm == limiter.Quota || l.Durable {
-			return protocolQuotas
+		if l := call.Charges[i].Limit; l.Algorithm > limiter.SlidingLog || l.Durable {
+			return protocolV3
 		}
 	}
 	if call.Op >= limiter.Hold {
@@ -70,14 +79,19 @@ func (s *callSpace) decode(body []byte, z *zones) bool {
 	s.call.Op = limiter.Op(op &^ flagCooldowns)
 	s.call.Subject = limiter.Subject{Hi: d.uint64(), Lo: d.uint64()}
 	s.call.Hold, s.call.Lapse = limiter.HoldID{}, 0
-	if s.call.Op >= limiter.Hold {
+	if s.call.Op.OfHold() {
 		s.call.Hold = limiter.HoldID{Hi: d.uint64(), Lo: d.uint64()}
+	}
+	s.call.Lease, s.call.TTL = limiter.LeaseID{}, 0
+	if s.call.Op.OfLease() {
+		s.call.Lease = limiter.LeaseID{Hi: d.uint64(), Lo: d.uint64()}
+		s.call.TTL = time.Duration(min(d.uvarint(), uint64(limiter.MaxTTL)))
 	}
 	if s.call.Op == limiter.Hold {
 		s.call.Lapse = time.Duration(min(d.uvarint(), uint64(limiter.MaxLapse)))
 	}
 	n := int(d.uint8())
-	if s.call.Op > limiter.Cancel || n == 0 || n > limiter.MaxCharges {
+	if s.call.Op > limiter.Occupy || n == 0 || n > limiter.MaxCharges {
 		return false
 	}
 	s.call.Charges = s.charges[:n]

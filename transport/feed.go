@@ -28,7 +28,7 @@ type feeder struct {
 }
 
 func newFeeder(f Feed, speaks uint8) feeder {
-	if speaks < protocolFeed {
+	if speaks < protocolV3 {
 		return feeder{}
 	}
 	return feeder{feed: f}

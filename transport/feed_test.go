@@ -269,7 +269,7 @@ func TestRecordsThatCannotBeMerged(t *testing.T) {
 // Peers of older versions, and nodes without a feed, are not bothered.
 func TestFeedIsForThoseWhoKnowIt(t *testing.T) {
 	t.Parallel()
-	for protocol := uint8(1); protocol < protocolFeed; protocol++ {
+	for protocol := uint8(1); protocol < protocolV3; protocol++ {
 		atServer, atClient := holding(1), holding(2)
 		o := oldPeer(protocol)
 		o.Feed = atClient
@@ -289,7 +289,7 @@ func TestFeedIsForThoseWhoKnowIt(t *testing.T) {
 
 func TestOldClientsAreToldNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		for protocol := uint8(1); protocol <= protocolFeed; protocol++ {
+		for protocol := uint8(1); protocol <= protocolV3; protocol++ {
 			m := newMemory()
 			startServer(t, ServerOptions{Listener: m, Feed: holding(1)})
 			conn, err := m.dial(t.Context(), "", "")
@@ -302,7 +302,7 @@ func TestOldClientsAreToldNothing(t *testing.T) {
 			peer.send(encodeHello(hi))
 			peer.expect(frameHello)
 			peer.send(appendPing(nil, framePing, 0, 1))
-			if protocol == protocolFeed {
+			if protocol == protocolV3 {
 				peer.expect(frameFeed)
 			}
 			peer.expect(framePong)

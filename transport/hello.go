@@ -11,15 +11,14 @@ import (
 
 // The protocol versions that this package speaks. Both ends use the highest
 // that they have in common. Version 2 brought holds: three operations, and in
-// a result whether it was contended. Version 3 brought cool-downs, the feed,
-// quotas and durable counters.
+// a result whether it was contended. Version 3 brought concurrency limits and
+// the four operations of their leases, quotas, durable counters, cool-downs
+// (in a call, and in a result whether it is cooling), and the feed.
 const (
 	minProtocol, maxProtocol = 1, 3
 
-	protocolHolds     = 2
-	protocolCooldowns = 3
-	protocolFeed      = 3
-	protocolQuotas    = 3
+	protocolHolds = 2
+	protocolV3    = 3
 )
 
 // magic opens every hello, so that a stray connection is told apart from a

@@ -41,21 +41,36 @@ func (c *oldProtocol) Read(p []byte) (int, error) {
 
 // A peer of an older version answers what it knows, and is asked nothing
 // else.
-func TestOldPeerIsAskedForNoHolds(t *testing.T) {
+func TestOldPeerIsAskedOnlyWhatItKnows(t *testing.T) {
 	t.Parallel()
-	spent := &counter{}
-	_, c := pair(t, ServerOptions{Handler: spent}, oldPeer(protocolHolds-1))
-	for _, call := range sampleHolds() {
-		if _, err := ask(c, time.Minute, call); !errors.Is(err, ErrOldPeer) {
-			t.Errorf("op %d: %v", call.Op, err)
+	unit, quota, durable := call(1, 2), call(1, 2), call(1, 2) // at limits that an old peer does not know
+	unit.Op, unit.Charges[0].Limit = limiter.Peek, sampleLeases()[0].Charges[0].Limit
+	quota.Charges[0].Limit.Algorithm = limiter.Quota
+	durable.Charges[0].Limit.Algorithm, durable.Charges[0].Limit.Durable = limiter.FixedWindow, true
+	ofV3 := append(sampleLeases(), unit, quota, durable)
+	for _, row := range []struct {
+		latest         uint8
+		known, unknown []*limiter.Call
+	}{
+		{minProtocol, nil, append(sampleHolds(), ofV3...)},
+		{protocolHolds, sampleHolds(), ofV3},
+		{protocolV3, append(sampleHolds(), ofV3...), nil},
+	} {
+		spent := &counter{}
+		_, c := pair(t, ServerOptions{Handler: spent}, oldPeer(row.latest))
+		for _, call := range row.unknown {
+			if _, err := ask(c, time.Minute, call); !errors.Is(err, ErrOldPeer) {
+				t.Errorf("version %d, op %d: %v", row.latest, call.Op, err)
+			}
 		}
-	}
-	if r, err := ask(c, time.Minute, call(1, 2)); err != nil || !r.Allowed || spent.total() != 2 {
-		t.Errorf("a take: %+v, %v, %d spent", r, err, spent.total())
-	}
-	_, current := pair(t, ServerOptions{}, ClientOptions{})
-	if r, err := ask(current, time.Minute, sampleHolds()[0]); err != nil || !r.Allowed {
-		t.Errorf("a peer of this version: %+v, %v", r, err)
+		for _, call := range append(row.known, call(1, 2)) {
+			if r, err := ask(c, time.Minute, call); err != nil || !r.Allowed {
+				t.Errorf("version %d, op %d: %+v, %v", row.latest, call.Op, r, err)
+			}
+		}
+		if spent.total() == 0 {
+			t.Errorf("version %d: nothing arrived", row.latest)
+		}
 	}
 }
 
@@ -82,7 +97,7 @@ func TestOldPeerIsAskedForNoCooldowns(t *testing.T) {
 		if r, err := ask(c, time.Minute, asks); err != nil || !r.Allowed || asked.total() != 2 {
 			t.Errorf("protocol %d: %+v, %v, %d spent", latest, r, err, asked.total())
 		}
-		knows := latest >= protocolCooldowns
+		knows := latest >= protocolV3
 		if got := asked.charge; (got.Cooldown == time.Minute) != knows || got.Extend != knows || asked.patient != knows {
 			t.Errorf("protocol %d: patient %v, %+v", latest, asked.patient, got)
 		}

@@ -52,7 +52,7 @@ func (p *pending) prepare(call *limiter.Call, results []limiter.Result, speaks u
 	p.charges = len(results)
 	p.needs = protocolOf(call)
 	p.call, err = appendCall(p.call[:0], call)
-	if err == nil && speaks >= protocolCooldowns {
+	if err == nil && speaks >= protocolV3 {
 		p.call = appendCooldowns(p.call, call)
 	}
 	return err

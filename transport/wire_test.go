@@ -32,6 +32,7 @@ func sampleLimits(t testing.TB) []limiter.Limit {
 			Calendar: limiter.Month, Anchor: 31, Zone: mustZone(t, "America/Sao_Paulo")},
 		{Algorithm: limiter.SlidingWindow, Count: 0, Period: time.Second},
 		{Algorithm: limiter.SlidingLog, Count: limiter.MaxLogCount, Period: time.Second},
+		{Algorithm: limiter.Concurrency, Count: limiter.MaxHolders, Period: limiter.MaxTTL},
 	}
 }
 
@@ -75,13 +76,28 @@ func sampleHolds() []*limiter.Call {
 	return calls
 }
 
-func TestHoldsSurviveTheWire(t *testing.T) {
+// sampleLeases are the four calls about leases.
+func sampleLeases() []*limiter.Call {
+	var calls []*limiter.Call
+	for i, op := range []limiter.Op{limiter.Acquire, limiter.Renew, limiter.Release, limiter.Occupy} {
+		c := call(1, 1)
+		c.Charges[0].Limit = &limiter.Limit{Algorithm: limiter.Concurrency, Count: 100, Period: time.Minute}
+		c.Op, c.Lease, c.TTL = op, limiter.LeaseID{Hi: math.MaxUint64, Lo: uint64(i)}, time.Minute-1
+		calls = append(calls, c)
+	}
+	calls[2].TTL = 0
+	calls[3].Hold = limiter.HoldID{Hi: 1, Lo: 2}
+	return calls
+}
+
+func TestHoldsAndLeasesSurviveTheWire(t *testing.T) {
 	t.Parallel()
 	var space callSpace
 	var z zones
 	take := sampleHolds()[0]
 	take.Op, take.Hold, take.Lapse = limiter.Take, limiter.HoldID{}, 0
-	for _, want := range append(sampleHolds(), take) { // the last over the remains of a hold
+	all := append(sampleHolds(), sampleLeases()...)
+	for _, want := range append(all, take) { // the last over the remains of a hold and a lease
 		body, err := appendCall(nil, want)
 		if err != nil {
 			t.Fatal(err)
@@ -110,7 +126,8 @@ func TestLapseIsBounded(t *testing.T) {
 
 // sameCall compares all but zones, of which it compares the names.
 func sameCall(a, b *limiter.Call) bool {
-	if a.Op != b.Op || a.Hold != b.Hold || a.Lapse != b.Lapse || a.Patient != b.Patient || a.Subject != b.Subject || len(a.Charges) != len(b.Charges) {
+	if a.Op != b.Op || a.Hold != b.Hold || a.Lapse != b.Lapse || a.Lease != b.Lease || a.TTL != b.TTL || a.Patient != b.Patient ||
+		a.Subject != b.Subject || len(a.Charges) != len(b.Charges) {
 		return false
 	}
 	for i := range a.Charges {

@@ -33,7 +33,8 @@ func scraped(t *testing.T) map[string]metricForm {
 policies:
   - name: p
     key: [global]
-    limits: [{name: a, algorithm: sliding_log, rate: 1/h}]
+    limits: [{name: a, algorithm: sliding_log, rate: 1/h}, {name: b, algorithm: quota, rate: 100/month}]
+    durable: false
     tiers: {by: attr:plan, sets: [{name: pro, limits: [{name: a, algorithm: sliding_log, rate: 2/h}]}]}
 `)
 	client := newTestClient(t, nil)

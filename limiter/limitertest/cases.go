@@ -129,6 +129,8 @@ func (c *caseJSON) limit() (limiter.Limit, error) {
 	switch {
 	case !known:
 		return limiter.Limit{}, fmt.Errorf("algorithm: %q is unknown; must be one of %v", c.Algorithm, limiter.Algorithms())
+	case algorithm == limiter.Concurrency:
+		return limiter.Limit{}, errors.New("algorithm: a case is of takes, which occupy no slot of a concurrency limit")
 	case c.Limit.Count == nil:
 		return limiter.Limit{}, errors.New("limit.count is missing")
 	case c.Limit.Period == nil:

@@ -64,6 +64,7 @@ func TestUnreadableCases(t *testing.T) {
 	tests := []struct{ json, message string }{
 		{caseFile("token_bucket", limit, oneStep), ""},
 		{caseFile("token_buckt", limit, oneStep), `cases[0] "n": algorithm: "token_buckt" is unknown`},
+		{caseFile("concurrency", limit, oneStep), `cases[0] "n": algorithm: a case is of takes`},
 		{caseFile("token_bucket", `{"count":5}`, oneStep), "limit.period_ns is missing"},
 		{caseFile("token_bucket", `{"period_ns":5}`, oneStep), "limit.count is missing"},
 		{caseFile("token_bucket", `{"count":-5,"period_ns":1000000000}`, oneStep), "limit.count: must be"},

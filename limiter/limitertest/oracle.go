@@ -13,6 +13,8 @@ import (
 // that will do. It forgets no counter, has no bound, and its clock never
 // runs back over all subjects.
 //
+// It knows no leases, and so no limits of the algorithm Concurrency.
+//
 // An Oracle is for one goroutine. The zero value is not usable; see
 // [NewOracle].
 type Oracle struct {
