@@ -116,6 +116,33 @@ func TestExampleOfTheGatewaysPage(t *testing.T) {
 	}
 }
 
+// The examples of the page on abuse can be pasted as they are. The only warning
+// is one that the page explains.
+func TestExamplesOfTheSecurityPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := yamlBlock.FindAllSubmatch(page, -1)
+	warned := 0
+	for _, block := range blocks {
+		c, err := load(readDocument("security.md", block[1]), Source{}, newFiles())
+		if err != nil {
+			t.Errorf("%v in\n%s", err, block[1])
+			continue
+		}
+		for _, warning := range c.Warnings() {
+			if warned++; !strings.HasSuffix(warning.Path, ".key") || !strings.Contains(warning.Detail, "address alone") {
+				t.Errorf("%v in\n%s", warning, block[1])
+			}
+		}
+	}
+	if len(blocks) < 5 || warned != 1 {
+		t.Errorf("%d examples, %d warnings", len(blocks), warned)
+	}
+}
+
 var listIndex = regexp.MustCompile(`\[[0-9]+\]`)
 
 // policyPaths are the settings below s, which is at path.
