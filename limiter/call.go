@@ -41,6 +41,13 @@ const (
 	Confirm
 	// Cancel gives back what was held and answers as Peek then would.
 	Cancel
+	// Settle charges Cost in place of what a receipt's charge was, once.
+	//
+	// The difference is charged whatever the limits say, and the limit may owe
+	// more than it holds, or it is given back, as far as it has not drained,
+	// left its window or been reset since. Settling again changes nothing. It
+	// answers as an admission, with the counters as they are then.
+	Settle
 )
 
 // Charge is one limit that a [Call] asks of.
@@ -66,6 +73,12 @@ type Call struct {
 	// Lapse is how long a Hold stays open, at most [MaxLapse]. Other calls have
 	// none.
 	Lapse time.Duration
+	// Receipt names the charge that a Take or Confirm makes, so that it can be
+	// settled within [ReceiptLife], or that a Settle is about. The Hold of such
+	// a Confirm has it too. Zero: the charge is final.
+	Receipt ReceiptID
+	// Charged is the cost that the charge to Settle had. Other calls have none.
+	Charged int64
 }
 
 // MaxCharges bounds the limits of one call.

@@ -6,8 +6,9 @@ import (
 )
 
 // ErrFull means that the call needs a new counter and the table holds as
-// many live ones as it may, or that it is a hold and too many are open.
-// Nothing was charged or held, and counters that exist go on as before.
+// many live ones as it may, that it is a hold and too many are open, or that
+// there is no place to remember that a receipt is open or settled. Nothing was
+// charged, held or settled, and counters that exist go on as before.
 var ErrFull = errors.New("limiter: the table is full of live counters; raise its MaxKeys or wait until some expire")
 
 // CallError is a [Call] that cannot be decided. Nothing was charged.
@@ -25,12 +26,16 @@ func (e *CallError) Error() string { return "limiter: " + e.Field + ": " + e.Det
 // not fit. It does not validate the limits: see [Limit.Validate].
 func (c *Call) check(results int) error {
 	switch {
-	case c.Op > Cancel:
-		return &CallError{"op", fmt.Sprintf("must be take, peek, reset, hold, confirm or cancel, got %d", c.Op)}
-	case c.Op >= Hold && c.Hold == HoldID{}:
+	case c.Op > Settle:
+		return &CallError{"op", fmt.Sprintf("must be take, peek, reset, hold, confirm, cancel or settle, got %d", c.Op)}
+	case c.Op >= Hold && c.Op <= Cancel && c.Hold == HoldID{}:
 		return &CallError{"hold", "holding, confirming and cancelling need the hold's id, 128 random bits"}
 	case c.Op == Hold && (c.Lapse <= 0 || c.Lapse > MaxLapse):
 		return &CallError{"lapse", fmt.Sprintf("must be more than 0 and at most %v, got %v", MaxLapse, c.Lapse)}
+	case c.Op == Settle && c.Receipt == ReceiptID{}:
+		return &CallError{"receipt", "settling needs the id of the charge"}
+	case c.Op == Settle && c.Charged < 0:
+		return &CallError{"charged", fmt.Sprintf("must not be negative, got %d", c.Charged)}
 	case len(c.Charges) == 0:
 		return &CallError{"charges", "a call needs at least one"}
 	case len(c.Charges) > MaxCharges:

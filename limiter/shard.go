@@ -8,10 +8,10 @@ import (
 // shard is one independent part of a table. All counters of a subject are in
 // one shard, so that one lock covers a call.
 type shard struct {
-	shardFields
 	// Neighbours in memory must not share cache lines, which processors
-	// fetch in pairs.
+	// fetch in pairs. At the end this would take room even where it has no bytes.
 	_ [(128 - unsafe.Sizeof(shardFields{})%128) % 128]byte
+	shardFields
 }
 
 // shardFields are guarded by mu.
@@ -20,10 +20,10 @@ type shardFields struct {
 	clock  Instant // latest that any call on this shard has brought
 	slots  slots
 	logs   *logSlab // nil until the first log
-	budget *budget  // of the table
+	budget *budgets // of the table
 
-	book       *holdBook // nil while there are no holds
-	holdBudget *budget   // of the table
+	book     *holdBook    // nil while there are no holds
+	receipts *receiptBook // nil while there are none
 }
 
 // peek answers every charge as the counters are, and reports whether all
@@ -42,13 +42,14 @@ func (s *shard) peek(now Instant, call *Call, results []Result) bool {
 
 // take charges every limit if all admit the call.
 func (s *shard) take(now Instant, call *Call, results []Result) error {
-	if len(call.Charges) == 1 && call.Charges[0].Limit.Algorithm != SlidingLog && (s.book == nil || len(s.holdsOn(call.Subject, now)) == 0) {
+	if len(call.Charges) == 1 && call.Charges[0].Limit.Algorithm != SlidingLog && call.Receipt == (ReceiptID{}) &&
+		(s.book == nil || len(s.holdsOn(call.Subject, now)) == 0) {
 		return s.takeOne(now, call, &results[0])
 	}
 	if !s.peek(now, call, results) {
 		return nil
 	}
-	if err := s.makeRoom(now, call, 0); err != nil {
+	if err := s.makeRoom(now, call, -call.opens()); err != nil {
 		return err
 	}
 	open := s.holdsOn(call.Subject, now)
@@ -58,11 +59,12 @@ func (s *shard) take(now Instant, call *Call, results []Result) error {
 			s.charge(call.Subject, c, &q, &results[i])
 		}
 	}
+	s.remember(now, call, results)
 	return nil
 }
 
-// takeOne is take for the usual call of one limit beside no holds: it judges
-// once.
+// takeOne is take for the usual call of one limit, without a receipt and
+// beside no holds: it judges once.
 func (s *shard) takeOne(now Instant, call *Call, r *Result) error {
 	c := &call.Charges[0]
 	q := request{now: now, limit: c.Limit, cost: c.Cost, take: true}
@@ -92,9 +94,11 @@ func (s *shard) takeOne(now Instant, call *Call, r *Result) error {
 // reset makes the counters as if unused and answers as peek then would.
 func (s *shard) reset(now Instant, call *Call, results []Result) {
 	for i := range call.Charges {
-		if at := s.find(call.Subject, &call.Charges[i]); at >= 0 {
+		c := &call.Charges[i]
+		if at := s.find(call.Subject, c); at >= 0 {
 			s.remove(at)
 		}
+		s.forget(c.counterOf(call.Subject))
 	}
 	s.peek(now, call, results)
 }
@@ -124,7 +128,8 @@ func (s *shard) ask(i int, q *request, r *Result) {
 }
 
 // makeRoom takes what charging the call needs beyond what is reserved for it,
-// or returns ErrFull. Of a reservation it gives back what is not needed.
+// or returns ErrFull. Of a reservation it gives back what is not needed. A
+// negative reservation is what the call needs besides.
 func (s *shard) makeRoom(now Instant, call *Call, reserved int) error {
 	counters, blocks := s.needs(call)
 	if counters > 0 && !s.slots.room(counters) {

@@ -13,7 +13,8 @@ const (
 const reclaimBudget = 512
 
 // Sweep drops counters that have expired at now, looking at about budget
-// slots from where the last sweep stopped, and returns how many it dropped.
+// slots from where the last sweep stopped, and returns how many places of
+// MaxKeys that freed, those of receipts included.
 // It gives back the memory of shards that have become mostly empty, which
 // holds such a shard's lock while its counters move.
 //
@@ -52,7 +53,7 @@ func (t *Table) sweepLocked(now Instant, budget int) (dropped int) {
 }
 
 // sweep looks at n slots from the given one on. It returns how many counters
-// it dropped, where to go on, and whether that is the end of the shard.
+// or receipts it dropped, where to go on, and whether that is the end of the shard.
 func (s *shard) sweep(m *mark, now Instant, from, n int) (dropped, next int, done bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,6 +64,7 @@ func (s *shard) sweep(m *mark, now Instant, from, n int) (dropped, next int, don
 		return dropped, next, false
 	}
 	s.sweepHolds(s.clock)
+	dropped += s.sweepReceipts(s.clock)
 	if s.slots.sparse() {
 		dropped += s.rebuild(s.clock, 0)
 	}
