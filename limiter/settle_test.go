@@ -25,8 +25,8 @@ func settled(take *limiter.Call, actual int64) *limiter.Call {
 	return call
 }
 
-// Of 10 units, 6 are charged at the beginning and 2 shortly after, or before.
-// What is given back of the 6 is what has not drained or left the window.
+// Of 10 units, 6 are charged under a receipt and then 2 without. What is given
+// back of the 6 is what has not drained or left the window.
 func TestWhatIsGivenBack(t *testing.T) {
 	t.Parallel()
 	// An hour begins 3 s before the charges: the next window is 3,597 s away.
@@ -41,27 +41,32 @@ func TestWhatIsGivenBack(t *testing.T) {
 		before    int64 // units that others have taken before
 		actual    int64
 		after     time.Duration
+		later     int64 // units that others take then
 		want      int64 // remaining
 	}{
-		{"all at once", limiter.TokenBucket, 0, 0, 0, 8},
-		{"some", limiter.TokenBucket, 0, 4, 0, 4},
-		{"nothing", limiter.TokenBucket, 0, 6, 0, 2},
-		{"two have drained, so four at most", limiter.TokenBucket, 0, 0, 2 * unit, 8},
-		{"two have drained, and one is given back", limiter.TokenBucket, 0, 5, 2 * unit, 5},
-		{"half a unit has drained, and so part of another is gone", limiter.TokenBucket, 0, 0, unit / 2, 7},
-		{"all have drained but for the others'", limiter.TokenBucket, 0, 0, 6 * unit, 8},
-		{"those of others have drained first", limiter.TokenBucket, 2, 0, 2 * unit, 8},
-		{"more than was left in debt", limiter.TokenBucket, 0, 0, 8 * unit, 10},
-		{"from a queue", limiter.LeakyBucket, 0, 0, 0, 8},
-		{"from a queue of which two were served", limiter.LeakyBucket, 0, 0, 2 * unit, 8},
-		{"in the window", limiter.FixedWindow, 0, 1, 3596 * time.Second, 7},
-		{"the window has rolled over", limiter.FixedWindow, 0, 0, 3597 * time.Second, 10},
-		{"in the current window", limiter.SlidingWindow, 0, 0, 3596 * time.Second, 8},
-		{"in the previous window", limiter.SlidingWindow, 0, 0, 3597 * time.Second, 8},
-		{"both are over", limiter.SlidingWindow, 0, 0, 2 * time.Hour, 10},
-		{"in the log", limiter.SlidingLog, 0, 2, time.Hour - 1, 6},
-		{"all of it", limiter.SlidingLog, 2, 0, time.Hour - 1, 6},
-		{"has left the log", limiter.SlidingLog, 0, 0, time.Hour, 10},
+		{"all at once", limiter.TokenBucket, 0, 0, 0, 0, 8},
+		{"some", limiter.TokenBucket, 0, 4, 0, 0, 4},
+		{"nothing", limiter.TokenBucket, 0, 6, 0, 0, 2},
+		{"two have drained, so four at most", limiter.TokenBucket, 0, 0, 2 * unit, 0, 8},
+		{"two have drained, and one is given back", limiter.TokenBucket, 0, 5, 2 * unit, 0, 5},
+		{"half a unit has drained, and so part of another is gone", limiter.TokenBucket, 0, 0, unit / 2, 0, 7},
+		{"all have drained but for the others'", limiter.TokenBucket, 0, 0, 6 * unit, 0, 8},
+		{"those of others have drained first", limiter.TokenBucket, 2, 0, 2 * unit, 0, 8},
+		{"more than was left in debt", limiter.TokenBucket, 0, 0, 8 * unit, 0, 10},
+		{"what came later is not touched", limiter.TokenBucket, 0, 0, 8 * unit, 7, 3},
+		{"from a queue", limiter.LeakyBucket, 0, 0, 0, 0, 8},
+		{"from a queue of which two were served", limiter.LeakyBucket, 0, 0, 2 * unit, 0, 8},
+		{"in the window", limiter.FixedWindow, 0, 1, 3596 * time.Second, 0, 7},
+		{"the window has rolled over", limiter.FixedWindow, 0, 0, 3597 * time.Second, 0, 10},
+		{"another window has begun", limiter.FixedWindow, 0, 0, 3597 * time.Second, 7, 3},
+		{"in the current window", limiter.SlidingWindow, 0, 0, 3596 * time.Second, 0, 8},
+		{"in the previous window", limiter.SlidingWindow, 0, 0, 3597 * time.Second, 0, 8},
+		{"both are over", limiter.SlidingWindow, 0, 0, 2 * time.Hour, 0, 10},
+		{"others have begun", limiter.SlidingWindow, 0, 0, 2 * time.Hour, 7, 3},
+		{"in the log", limiter.SlidingLog, 0, 2, time.Hour - 1, 0, 6},
+		{"all of it", limiter.SlidingLog, 2, 0, time.Hour - 1, 0, 6},
+		{"has left the log", limiter.SlidingLog, 0, 0, time.Hour, 0, 10},
+		{"others are in it", limiter.SlidingLog, 0, 0, time.Hour, 7, 3},
 	} {
 		table, l := newTable(), perHour(row.algorithm)
 		do(t, table, begin, callOf(limiter.Take, somebody, l, row.before))
@@ -71,6 +76,7 @@ func TestWhatIsGivenBack(t *testing.T) {
 		}
 		do(t, table, begin, callOf(limiter.Take, somebody, l, 2))
 		at := begin + int64(row.after)
+		do(t, table, at, callOf(limiter.Take, somebody, l, row.later))
 		for again := range 3 {
 			r := do(t, table, at, settled(take, row.actual))
 			if !r.Allowed || r.Remaining != row.want || r.RetryAfter != 0 {
@@ -256,6 +262,20 @@ func TestReceiptsAreForgotten(t *testing.T) {
 	length("the receipts are still good", limiter.ReceiptLife, 4)
 	length("they are not any more", limiter.ReceiptLife+15*time.Minute, 1)
 	length("the day is over", 25*time.Hour, 0)
+}
+
+// A counter of which all is given back takes no room any more.
+func TestUnusedCountersGoAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, a := range limiter.Algorithms() {
+		table := newTable()
+		call := receipted(1, limitOf10(a), 4)
+		do(t, table, epoch, call)
+		do(t, table, epoch, settled(call, 0))
+		if table.Len() != 1 {
+			t.Errorf("%v: %d places, want that of the settled id", a, table.Len())
+		}
+	}
 }
 
 // On one counter no more than 4,096 charges are kept: the oldest can then be
