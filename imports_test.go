@@ -30,7 +30,8 @@ internal/leak                    <
 internal/memnet                  <
 internal/race                    <
 internal/token                   <
-.                                < limiter ring policy transport cluster internal/token
+internal/receipt                 < limiter transport internal/token
+.                                < limiter ring policy transport cluster internal/token internal/receipt
 httpapi                          < limiter policy
 observe                          < limiter cluster transport httpapi
 testcluster                      < . cluster limiter policy internal/memnet

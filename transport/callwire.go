@@ -13,30 +13,68 @@ import (
 // the call (uvarint) before the call itself: a call that the server cannot
 // understand does not spoil the rest.
 
+// flagReceipt marks, in the byte of the Op, a call that has a receipt's id
+// behind its hold.
+const flagReceipt = 0x80
+
+// usesHold reports whether calls of op are about a hold.
+func usesHold(op limiter.Op) bool {
+	return op == limiter.Hold || op == limiter.Confirm || op == limiter.Cancel
+}
+
+// hasReceipt reports whether the call has the id of a receipt, or lacks it
+// although it should.
+func hasReceipt(call *limiter.Call) bool {
+	return call.Op == limiter.Settle || call.Receipt != limiter.ReceiptID{}
+}
+
+// protocolOf is the first protocol version that knows such a call.
+func protocolOf(call *limiter.Call) uint8 {
+	switch {
+	case hasReceipt(call):
+		return protocolReceipts
+	case usesHold(call.Op):
+		return protocolHolds
+	default:
+		return minProtocol
+	}
+}
+
 // appendCall writes what a call asks. It does not depend on when it is sent.
 func appendCall(b []byte, call *limiter.Call) ([]byte, error) {
 	if n := len(call.Charges); n == 0 || n > limiter.MaxCharges {
 		return b, fmt.Errorf("transport: a call has 1 to %d limits, not %d", limiter.MaxCharges, n)
 	}
-	b = append(b, byte(call.Op))
+	op := byte(call.Op)
+	if hasReceipt(call) {
+		op |= flagReceipt
+	}
+	b = append(b, op)
 	b = binary.LittleEndian.AppendUint64(b, call.Subject.Hi)
 	b = binary.LittleEndian.AppendUint64(b, call.Subject.Lo)
-	if call.Op >= limiter.Hold {
+	if usesHold(call.Op) {
 		b = binary.LittleEndian.AppendUint64(b, call.Hold.Hi)
 		b = binary.LittleEndian.AppendUint64(b, call.Hold.Lo)
 	}
 	if call.Op == limiter.Hold {
 		b = binary.AppendUvarint(b, uint64(call.Lapse))
 	}
+	if hasReceipt(call) {
+		b = binary.LittleEndian.AppendUint64(b, call.Receipt.Hi)
+		b = binary.LittleEndian.AppendUint64(b, call.Receipt.Lo)
+	}
+	if call.Op == limiter.Settle {
+		b = binary.AppendUvarint(b, uint64(call.Charged))
+	}
 	b = append(b, byte(len(call.Charges)))
 	for i := range call.Charges {
 		c := &call.Charges[i]
-		if !canTravel(c.Limit) {
-			return b, fmt.Errorf("transport: zone %q of limit %q: other nodes cannot know it; use a name of the time zone database", c.Limit.Zone, c.Limit.Name)
-		}
 		b = binary.LittleEndian.AppendUint64(b, c.Tag)
 		b = binary.AppendUvarint(b, uint64(c.Cost))
-		b = appendLimit(b, c.Limit)
+		var err error
+		if b, err = AppendLimit(b, c.Limit); err != nil {
+			return b, err
+		}
 	}
 	return b, nil
 }
@@ -52,17 +90,25 @@ type callSpace struct {
 // until the next decode.
 func (s *callSpace) decode(body []byte, z *zones) bool {
 	d := decoder{rest: body}
-	s.call.Op = limiter.Op(d.uint8())
+	op := d.uint8()
+	s.call.Op = limiter.Op(op &^ flagReceipt)
 	s.call.Subject = limiter.Subject{Hi: d.uint64(), Lo: d.uint64()}
 	s.call.Hold, s.call.Lapse = limiter.HoldID{}, 0
-	if s.call.Op >= limiter.Hold {
+	s.call.Receipt, s.call.Charged = limiter.ReceiptID{}, 0
+	if usesHold(s.call.Op) {
 		s.call.Hold = limiter.HoldID{Hi: d.uint64(), Lo: d.uint64()}
 	}
 	if s.call.Op == limiter.Hold {
 		s.call.Lapse = time.Duration(min(d.uvarint(), uint64(limiter.MaxLapse)))
 	}
+	if op&flagReceipt != 0 {
+		s.call.Receipt = limiter.ReceiptID{Hi: d.uint64(), Lo: d.uint64()}
+	}
+	if s.call.Op == limiter.Settle {
+		s.call.Charged = int64(d.uvarint())
+	}
 	n := int(d.uint8())
-	if s.call.Op > limiter.Cancel || n == 0 || n > limiter.MaxCharges {
+	if s.call.Op > limiter.Settle || s.call.Charged < 0 || n == 0 || n > limiter.MaxCharges {
 		return false
 	}
 	s.call.Charges = s.charges[:n]

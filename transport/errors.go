@@ -13,8 +13,8 @@ var (
 	// ErrQueueFull means: too many calls wait for this peer already. Nothing was sent.
 	ErrQueueFull = errors.New("transport: the queue to the peer is full")
 	// ErrOldPeer means: the peer speaks a version of the protocol that knows
-	// no holds. Nothing was sent.
-	ErrOldPeer = errors.New("transport: the peer runs a version that cannot hold units, which a check by several policies needs; upgrade it")
+	// no holds, or no receipts. Nothing was sent.
+	ErrOldPeer = errors.New("transport: the peer runs a version that does not know what it is asked: to hold units, which a check by several policies needs, or about receipts; upgrade it")
 	// ErrDeadline means: no answer in time. The call may have been charged if its
 	// bytes were sent; one that was still queued is never sent.
 	ErrDeadline = errors.New("transport: no answer from the peer within the deadline")

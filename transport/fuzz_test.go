@@ -19,7 +19,7 @@ func FuzzCall(f *testing.F) {
 		}
 		f.Add(body)
 	}
-	for _, c := range sampleHolds() {
+	for _, c := range append(sampleHolds(), sampleReceipts()...) {
 		body, err := appendCall(nil, c)
 		if err != nil {
 			f.Fatal(err)

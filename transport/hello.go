@@ -11,11 +11,13 @@ import (
 
 // The protocol versions that this package speaks. Both ends use the highest
 // that they have in common. Version 2 brought holds: three operations, and in
-// a result whether it was contended.
+// a result whether it was contended. Version 3 brought receipts: their ids, and
+// the operation that settles.
 const (
-	minProtocol, maxProtocol = 1, 2
+	minProtocol, maxProtocol = 1, 3
 
-	protocolHolds = 2
+	protocolHolds    = 2
+	protocolReceipts = 3
 )
 
 // magic opens every hello, so that a stray connection is told apart from a

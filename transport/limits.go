@@ -21,7 +21,7 @@ const (
 	bufferBytes = 32 << 10
 
 	// maxEntryBytes is more than one encoded call or reply can take.
-	maxEntryBytes = 96 + limiter.MaxCharges*(70+maxZoneBytes)
+	maxEntryBytes = 128 + limiter.MaxCharges*(70+maxZoneBytes)
 	maxZoneBytes  = 64
 )
 

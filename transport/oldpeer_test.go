@@ -32,7 +32,7 @@ func (c *firstProtocol) Read(p []byte) (int, error) {
 
 // A peer of an older version answers what it knows, and is asked nothing
 // else.
-func TestOldPeerIsAskedForNoHolds(t *testing.T) {
+func TestOldPeerIsAskedForWhatItKnows(t *testing.T) {
 	t.Parallel()
 	spent := &counter{}
 	_, c := pair(t, ServerOptions{Handler: spent}, ClientOptions{
@@ -41,7 +41,7 @@ func TestOldPeerIsAskedForNoHolds(t *testing.T) {
 			return &firstProtocol{Conn: conn}, err
 		},
 	})
-	for _, call := range sampleHolds() {
+	for _, call := range append(sampleHolds(), sampleReceipts()...) {
 		if _, err := ask(c, time.Minute, call); !errors.Is(err, ErrOldPeer) {
 			t.Errorf("op %d: %v", call.Op, err)
 		}
@@ -50,8 +50,10 @@ func TestOldPeerIsAskedForNoHolds(t *testing.T) {
 		t.Errorf("a take: %+v, %v, %d spent", r, err, spent.total())
 	}
 	_, current := pair(t, ServerOptions{}, ClientOptions{})
-	if r, err := ask(current, time.Minute, sampleHolds()[0]); err != nil || !r.Allowed {
-		t.Errorf("a peer of this version: %+v, %v", r, err)
+	for _, call := range []*limiter.Call{sampleHolds()[0], sampleReceipts()[0]} {
+		if r, err := ask(current, time.Minute, call); err != nil || !r.Allowed {
+			t.Errorf("a peer of this version, op %d: %+v, %v", call.Op, r, err)
+		}
 	}
 }
 

@@ -30,7 +30,7 @@ type pending struct {
 	deadline   time.Duration // on the client's clock
 	sentAt     time.Duration
 	charges    int
-	holds      bool // it makes, confirms or cancels a hold
+	protocol   uint8 // the first that knows such a call
 	results    []limiter.Result
 	err        error
 	finished   chan struct{} // holds one token once progress is done

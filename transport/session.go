@@ -47,7 +47,7 @@ func (p *pending) prepare(call *limiter.Call, results []limiter.Result) (err err
 		return errors.New("transport: one result for each charge is needed")
 	}
 	p.charges = len(results)
-	p.holds = call.Op >= limiter.Hold
+	p.protocol = protocolOf(call)
 	p.call, err = appendCall(p.call[:0], call)
 	return err
 }
@@ -58,7 +58,7 @@ func (s *session) enqueue(p *pending) error {
 	defer s.mu.Unlock()
 	now := s.client.clock.now()
 	switch {
-	case p.holds && s.speaks < protocolHolds:
+	case s.speaks < p.protocol:
 		return ErrOldPeer
 	case s.over || s.leaving || !s.health.up(now):
 		return ErrDown

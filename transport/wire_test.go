@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,13 +76,27 @@ func sampleHolds() []*limiter.Call {
 	return calls
 }
 
-func TestHoldsSurviveTheWire(t *testing.T) {
+// sampleReceipts are calls under a receipt.
+func sampleReceipts() []*limiter.Call {
+	var calls []*limiter.Call
+	for i, op := range []limiter.Op{limiter.Take, limiter.Confirm, limiter.Settle} {
+		c := call(1, 3)
+		c.Charges[0].Limit.Name = ""
+		c.Op, c.Receipt = op, limiter.ReceiptID{Hi: math.MaxUint64, Lo: uint64(i)}
+		calls = append(calls, c)
+	}
+	calls[1].Hold = limiter.HoldID{Hi: 1, Lo: 2}
+	calls[2].Charged = math.MaxInt64
+	return calls
+}
+
+func TestHoldsAndReceiptsSurviveTheWire(t *testing.T) {
 	t.Parallel()
 	var space callSpace
 	var z zones
 	take := sampleHolds()[0]
 	take.Op, take.Hold, take.Lapse = limiter.Take, limiter.HoldID{}, 0
-	for _, want := range append(sampleHolds(), take) { // the last over the remains of a hold
+	for _, want := range slices.Concat(sampleHolds(), sampleReceipts(), []*limiter.Call{take}) { // the last over the remains of another
 		body, err := appendCall(nil, want)
 		if err != nil {
 			t.Fatal(err)
@@ -110,7 +125,7 @@ func TestLapseIsBounded(t *testing.T) {
 
 // sameCall compares all but zones, of which it compares the names.
 func sameCall(a, b *limiter.Call) bool {
-	if a.Op != b.Op || a.Hold != b.Hold || a.Lapse != b.Lapse || a.Subject != b.Subject || len(a.Charges) != len(b.Charges) {
+	if a.Op != b.Op || a.Hold != b.Hold || a.Lapse != b.Lapse || a.Receipt != b.Receipt || a.Charged != b.Charged || a.Subject != b.Subject || len(a.Charges) != len(b.Charges) {
 		return false
 	}
 	for i := range a.Charges {
@@ -131,7 +146,7 @@ func TestTheLargestEntriesFitAFrame(t *testing.T) {
 	t.Parallel()
 	wide := limiter.Limit{Algorithm: limiter.FixedWindow, Align: limiter.AlignCalendar, Calendar: limiter.Month, Anchor: 31,
 		Count: -1, Period: -1, Burst: -1, Zone: time.FixedZone(strings.Repeat("z", maxZoneBytes), 0)}
-	c := &limiter.Call{Op: limiter.Hold, Lapse: -1}
+	c := &limiter.Call{Op: limiter.Hold, Lapse: -1, Receipt: limiter.ReceiptID{Lo: 1}}
 	var results []limiter.Result
 	for range limiter.MaxCharges {
 		c.Charges = append(c.Charges, limiter.Charge{Limit: &wide, Tag: math.MaxUint64, Cost: -1})
