@@ -94,20 +94,27 @@ func (n *Node) do(ctx context.Context, op limiter.Op, r *policy.Request) (policy
 	if err != nil {
 		return policy.Decision{}, err
 	}
+	draft, err := n.draft(r, applied)
+	if err != nil {
+		return policy.Decision{}, err
+	}
 	if len(applied) != 1 {
-		return n.every(ctx, op, r, applied)
+		return n.every(ctx, op, r, applied, draft)
 	}
 	a := &applied[0]
 	d, uncounted := a.Uncounted()
-	if !uncounted || op == limiter.Reset {
-		s.prepare(n, op, a)
+	if uncounted && op != limiter.Reset {
+		n.finish(draft, op, &d)
+	} else {
+		s.prepare(n, op, a, draft)
 		if err = n.ask(ctx, s); err != nil {
 			n.undecided(ctx, mode(a, r), err, s)
 		}
 		d = a.Plan.Decide(a.Cost, s.results)
 		d.OnUnreachable = mode(a, r)
+		n.finish(draft, op, &d, s)
 	}
-	if op == limiter.Take { // a look or a reset decides about nobody
+	if op == limiter.Take || draft != nil { // a look or a reset decides about nobody
 		n.observe(r, a, &d)
 	}
 	return d, err
@@ -119,10 +126,14 @@ func (s *scratch) release() {
 	scratches.Put(s)
 }
 
-// prepare makes s the call that a stands for.
-func (s *scratch) prepare(n *Node, op limiter.Op, a *policy.Applied) {
-	s.call.Op = op
-	s.call.Subject = n.subject(op, a)
+// prepare makes s the call that a stands for, with the receipt of d.
+func (s *scratch) prepare(n *Node, op limiter.Op, a *policy.Applied, d *draft) {
+	s.call.Op, s.call.Receipt = op, limiter.ReceiptID{}
+	if d == nil {
+		s.call.Subject = n.subject(op, a)
+	} else {
+		d.name(s, n.subject(limiter.Take, a))
+	}
 	s.call.Charges = a.Plan.Charges(s.call.Charges[:0], a.Cost)
 	s.results = append(s.results[:0], make([]limiter.Result, len(s.call.Charges))...)
 }

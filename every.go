@@ -12,7 +12,7 @@ import (
 // every decides a request that several policies apply to, or none: it is
 // charged by all of them, or by none. The error is the first that an owner
 // did not decide for.
-func (n *Node) every(ctx context.Context, op limiter.Op, r *policy.Request, applied []policy.Applied) (policy.Decision, error) {
+func (n *Node) every(ctx context.Context, op limiter.Op, r *policy.Request, applied []policy.Applied, draft *draft) (policy.Decision, error) {
 	decisions := make([]policy.Decision, len(applied))
 	var counted []int // of applied
 	for i := range applied {
@@ -23,7 +23,7 @@ func (n *Node) every(ctx context.Context, op limiter.Op, r *policy.Request, appl
 			op = limiter.Peek // somebody is blocked, so nobody is charged
 		}
 	}
-	asks, parts := n.asks(op, applied, counted)
+	asks, parts := n.asks(op, applied, counted, draft)
 	modes := make([]policy.Unreachable, len(counted)) // the closure must not hold r, which would then be allocated for every check
 	for j, i := range counted {
 		modes[j] = mode(&applied[i], r)
@@ -39,14 +39,16 @@ func (n *Node) every(ctx context.Context, op limiter.Op, r *policy.Request, appl
 			err = asks[j].Err
 		}
 	}
-	return n.together(r, applied, decisions), err
+	d := n.together(r, applied, decisions)
+	n.finish(draft, op, &d, parts...)
+	return d, err
 }
 
 // asks are the calls of those of applied that are counted, in parts.
-func (n *Node) asks(op limiter.Op, applied []policy.Applied, counted []int) (asks []cluster.Ask, parts []*scratch) {
+func (n *Node) asks(op limiter.Op, applied []policy.Applied, counted []int, draft *draft) (asks []cluster.Ask, parts []*scratch) {
 	for _, i := range counted {
 		part := new(scratch)
-		part.prepare(n, op, &applied[i])
+		part.prepare(n, op, &applied[i], draft)
 		parts = append(parts, part)
 		asks = append(asks, cluster.Ask{Call: &part.call, Results: part.results, Shadow: applied[i].Plan.Policy().Shadow})
 	}
@@ -73,7 +75,7 @@ func (n *Node) together(r *policy.Request, applied []policy.Applied, decisions [
 	}
 	denied := slices.ContainsFunc(decisions, func(d policy.Decision) bool { return !d.Allowed })
 	for i := range decisions {
-		if d := &decisions[i]; !r.Peek && (!denied || !d.Allowed || d.Denied()) {
+		if d := &decisions[i]; (!r.Peek || r.Receipt) && (!denied || !d.Allowed || d.Denied()) {
 			n.observe(r, &applied[i], d)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/murmurate/murmurate/cluster"
-	"github.com/murmurate/murmurate/internal/token"
+	"github.com/murmurate/murmurate/internal/receipt"
 	"github.com/murmurate/murmurate/limiter"
 	"github.com/murmurate/murmurate/policy"
 	"github.com/murmurate/murmurate/transport"
@@ -19,7 +19,7 @@ type Node struct {
 	options  Options
 	policies atomic.Pointer[policy.Set] // in force; never nil
 	identity cluster.Identity
-	tokens   token.Signer
+	receipts *receipt.Signer
 	clock    *cluster.Clock
 	owned    *limiter.Table // counters of the keys that this node owns
 	shares   *limiter.Table // what was spent while their owner was out of reach
@@ -31,7 +31,8 @@ type Node struct {
 	peers    *transport.Server   // nil when Alone
 	members  *cluster.Membership // nil when Alone
 
-	queues waitQueues
+	queues   waitQueues
+	settling chan struct{} // holds a token for each settlement in the background
 
 	closes   atomic.Bool   // somebody has called Close
 	closing  chan struct{} // closed when Close begins
@@ -61,7 +62,7 @@ func Start(ctx context.Context, o Options) (*Node, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	n := &Node{options: o, clock: cluster.NewClock(), outages: outages{log: o.Logger}, closing: make(chan struct{}), ended: make(chan struct{})}
+	n := &Node{options: o, clock: cluster.NewClock(), outages: outages{log: o.Logger}, settling: make(chan struct{}, maxSettling), closing: make(chan struct{}), ended: make(chan struct{})}
 	n.policies.Store(o.Policies)
 	if err := n.start(ctx); err != nil {
 		_ = n.Close(ctx) // what had begun; the error that matters is err
@@ -74,9 +75,11 @@ func (n *Node) start(ctx context.Context) (err error) {
 	if n.identity, err = n.options.identity(); err != nil {
 		return err
 	}
-	if n.tokens, err = n.options.signer(); err != nil {
+	tokens, err := n.options.signer()
+	if err != nil {
 		return err
 	}
+	n.receipts = receipt.NewSigner(tokens)
 	n.owned = limiter.NewTable(limiter.TableOptions{MaxKeys: n.options.MaxKeys})
 	n.shares = limiter.NewTable(limiter.TableOptions{MaxKeys: n.options.MaxKeys})
 	view := func() *cluster.View { return n.view() } // known once the membership is
@@ -90,9 +93,12 @@ func (n *Node) start(ctx context.Context) (err error) {
 	})
 	n.sweep()
 	if n.options.Alone {
-		return n.startAlone()
+		err = n.startAlone()
+	} else {
+		err = n.startClustered(ctx)
 	}
-	return n.startClustered(ctx)
+	n.onClose("settlements", n.endSettling) // while there are still sessions
+	return err
 }
 
 func (n *Node) startAlone() error {

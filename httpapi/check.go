@@ -41,13 +41,13 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request, explain bool) {
 		writeProblem(w, problemOf(err))
 		return
 	}
-	c.settle(&d)
+	c.asAsked(&d)
 	a.writeDecision(w, x, &d, statusOf(&d), explained)
 }
 
-// settle makes the answer to a call of cost 1 that to a call of cost 0, if
+// asAsked makes the answer to a call of cost 1 that to a call of cost 0, if
 // that was asked.
-func (c *checkRequest) settle(d *policy.Decision) {
+func (c *checkRequest) asAsked(d *policy.Decision) {
 	if c.free {
 		d.Cost, d.Delay = 0, 0
 	}

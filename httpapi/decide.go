@@ -16,12 +16,12 @@ func (g *gate) decide(ctx context.Context, check policy.Request) (policy.Decisio
 		return policy.Decision{}, &policy.InputError{Field: "policy", Detail: "the node has none, so nothing would be limited"}
 	}
 	if _, hurried := ctx.Deadline(); hurried && g.delays(&check) {
-		check.Peek = true
-		d, err := g.ask(ctx, check)
+		look := check
+		look.Peek, look.Receipt = true, false
+		d, err := g.ask(ctx, look)
 		if err != nil || d.Allowed && late(ctx, d.Delay) > 0 {
 			return d, err
 		}
-		check.Peek = false
 	}
 	return g.ask(ctx, check)
 }

@@ -12,9 +12,10 @@ import (
 const maxBatch = 1000
 
 var (
-	checkNames = []string{"policy", "key", "attributes", "limit", "cost", "peek"}
-	limitNames = []string{"name", "algorithm", "rate", "count", "period", "burst", "align", "timezone", "anchor"}
-	batchNames = []string{"checks"}
+	checkNames  = []string{"policy", "key", "attributes", "limit", "cost", "peek", "receipt"}
+	limitNames  = []string{"name", "algorithm", "rate", "count", "period", "burst", "align", "timezone", "anchor"}
+	batchNames  = []string{"checks"}
+	settleNames = []string{"receipt", "cost"}
 )
 
 // checkRequest is one check as asked for.
@@ -61,9 +62,14 @@ func (r *reader) check() (checkRequest, error) {
 			c.Cost, err = r.integer(name)
 		case "peek":
 			c.Peek, err = r.boolean(name)
+		case "receipt":
+			c.Receipt, err = r.boolean(name)
 		}
 		return err
 	})
+	if err == nil && c.Peek && c.Receipt {
+		err = fault("receipt", "must not be asked for with peek, which decides nothing; cost 0 looks now and is charged when it is settled")
+	}
 	if err == nil && c.Attributes != nil && c.Limit != nil {
 		err = fault("attributes", "must be empty when the check brings its own limit")
 	}
@@ -71,6 +77,34 @@ func (r *reader) check() (checkRequest, error) {
 		c.free, c.Peek, c.Cost = true, true, 1
 	}
 	return c, err
+}
+
+// settlement is the body of POST /v1/settle.
+type settlement struct {
+	receipt string
+	cost    int64
+}
+
+func decodeSettlement(data []byte) (settlement, error) {
+	var s settlement
+	r, err := newReader(data)
+	if err != nil {
+		return s, err
+	}
+	given := 0
+	err = r.object(settleNames, func(name string) (err error) {
+		given++
+		if name == "cost" {
+			s.cost, err = r.integer(name)
+		} else {
+			s.receipt, err = r.text(name)
+		}
+		return err
+	})
+	if err == nil && given < len(settleNames) {
+		err = fault("", "must hold the receipt of a check, and the cost that it really had")
+	}
+	return s, err
 }
 
 // limit reads a check's own limit.

@@ -21,9 +21,10 @@ type fakeNode struct {
 	results []limiter.Result // one for each limit; empty: all admit
 	err     error            // returned beside the decision
 
-	mu     sync.Mutex
-	asked  []policy.Request
-	resets []string // policy/key
+	mu      sync.Mutex
+	asked   []policy.Request
+	resets  []string // policy/key
+	settled []int64  // costs
 }
 
 func newFake(t testing.TB, policies ...policy.Policy) *fakeNode {
@@ -87,6 +88,17 @@ func (n *fakeNode) Reset(_ context.Context, policyName, key string) (policy.Deci
 	}
 	n.resets = append(n.resets, policyName+"/"+key)
 	return n.decide(applied[0].Plan, 0), n.err
+}
+
+// Settle knows no receipt but "good".
+func (n *fakeNode) Settle(_ context.Context, receipt string, actual int64) (policy.Decision, error) {
+	if receipt != "good" {
+		return policy.Decision{}, &policy.InputError{Field: "receipt", Detail: "is none", Expired: receipt == "old"}
+	}
+	n.settled = append(n.settled, actual)
+	d := n.decide(policy.NewPlan(new(policy.Default())), 1)
+	d.Cost = actual
+	return d, n.err
 }
 
 func (n *fakeNode) Policies() *policy.Set { return n.set }

@@ -27,6 +27,7 @@ func (a *API) routes() []route {
 		{anyMethod, gatewayPath + "/*", "as /gateway, with the path and query of the client's request in place of *", false, a.gateway, nil},
 		{http.MethodPost, "/v1/check", `decide and charge, such as {"policy":"default","key":"user:42"}; ?explain=1 says which policies apply to attributes, and why (administration)`, false, a.check, a.explainedCheck},
 		{http.MethodPost, "/v1/check/batch", `decide up to 1,000: {"checks":[...]}`, false, a.checkBatch, nil},
+		{http.MethodPost, "/v1/settle", `charge the real cost in place of the estimate: {"receipt":"...","cost":812}`, false, a.settle, nil},
 		{http.MethodGet, keyPath, "the counters of a key, without charging", false, a.peekKey, nil},
 		{http.MethodDelete, keyPath, "reset the counters of a key (administration)", true, a.resetKey, nil},
 		{http.MethodGet, "/v1/policies", "the policies in force", false, a.policies, nil},

@@ -1,0 +1,87 @@
+package murmurate
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"slices"
+	"time"
+
+	"github.com/murmurate/murmurate/internal/receipt"
+	"github.com/murmurate/murmurate/limiter"
+	"github.com/murmurate/murmurate/policy"
+)
+
+// draft is a receipt that is not given out yet. A nil draft belongs to a
+// request that asks for none.
+type draft struct{ receipt.Receipt }
+
+// draft begins the receipt that r asks for, before anything is charged: what
+// was charged must have one.
+func (n *Node) draft(r *policy.Request, applied []policy.Applied) (*draft, error) {
+	if !r.Receipt {
+		return nil, nil
+	}
+	d := &draft{receipt.Receipt{
+		ID:      newReceiptID(),
+		Expires: time.Now().Add(limiter.ReceiptLife),
+		Node:    n.options.Name,
+	}}
+	for i := range applied {
+		if a := &applied[i]; !a.Exempt && !a.Unlimited && !a.Blocked {
+			p := a.Plan.Policy()
+			d.Parts = append(d.Parts, receipt.Part{
+				Policy: p.Name, Shadow: p.Shadow, Subject: n.subject(limiter.Take, a), Charged: a.Cost, Limits: p.Limits,
+			})
+		}
+	}
+	if _, err := n.receipts.Sign(&d.Receipt); err != nil {
+		return nil, &policy.InputError{Field: "receipt", Detail: err.Error()}
+	}
+	return d, nil
+}
+
+func newReceiptID() limiter.ReceiptID {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return limiter.ReceiptID{Hi: binary.LittleEndian.Uint64(b[:8]), Lo: binary.LittleEndian.Uint64(b[8:])}
+}
+
+// name gives what s charges the receipt's id. Whoever only looks for now will
+// be charged too, so its key is no other's fingerprint.
+func (d *draft) name(s *scratch, subject limiter.Subject) {
+	s.call.Subject = subject
+	if s.call.Op != limiter.Peek {
+		s.call.Receipt = d.ID
+	}
+}
+
+// finish gives the decision its receipt, unless it denies. parts are the
+// answered calls of those policies that were counted, in order.
+func (n *Node) finish(d *draft, op limiter.Op, decision *policy.Decision, parts ...*scratch) {
+	if d == nil || !decision.Allowed {
+		return
+	}
+	for i, s := range parts {
+		p := &d.Parts[i]
+		p.Place = placeOf(s.results)
+		if op == limiter.Peek {
+			p.Charged = 0
+		}
+	}
+	decision.Receipt, _ = n.receipts.Sign(&d.Receipt) // as long as the draft, which did fit
+}
+
+// placeOf says who made the charge that results answer. A policy in shadow
+// that denies has charged nothing, and nor has a failure mode.
+func placeOf(results []limiter.Result) receipt.Place {
+	denied := slices.ContainsFunc(results, func(r limiter.Result) bool { return !r.Allowed })
+	switch source := results[0].Source; {
+	case denied:
+		return receipt.Nobody
+	case source == limiter.SourceOwner:
+		return receipt.Owner
+	case source == limiter.SourceShare:
+		return receipt.Share
+	}
+	return receipt.Nobody
+}
