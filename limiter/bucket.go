@@ -29,15 +29,9 @@ func bucketOf(s state) bucket { return bucket{s.a, s.b, s.c} }
 
 func (b bucket) state() state { return state{b.spent, b.fraction, b.last} }
 
-// wholeAt is the whole units of the debt at now.
-func (b bucket) wholeAt(now int64, t terms) int64 {
-	spent, _ := b.debtAt(now, t).quoRem(t.period)
-	return int64(min(spent, maxSpent))
-}
-
-// less is the bucket at now with units less of debt.
-func (b bucket) less(units, now int64, t terms) bucket {
-	spent, fraction := b.debtAt(now, t).minus(product(uint64(units), t.period)).quoRem(t.period)
+// less is the bucket at now with less debt, in units of 1/period.
+func (b bucket) less(debt wide, now int64, t terms) bucket {
+	spent, fraction := b.debtAt(now, t).minus(debt).quoRem(t.period)
 	return bucket{int64(min(spent, maxSpent)), int64(fraction), now}
 }
 

@@ -49,7 +49,7 @@ func TestWhatIsGivenBack(t *testing.T) {
 		{"nothing", limiter.TokenBucket, 0, 6, 0, 0, 2},
 		{"two have drained, so four at most", limiter.TokenBucket, 0, 0, 2 * unit, 0, 8},
 		{"two have drained, and one is given back", limiter.TokenBucket, 0, 5, 2 * unit, 0, 5},
-		{"half a unit has drained, and so part of another is gone", limiter.TokenBucket, 0, 0, unit / 2, 0, 7},
+		{"half a unit has drained, and the other half is given back", limiter.TokenBucket, 0, 0, unit / 2, 0, 8},
 		{"all have drained but for the others'", limiter.TokenBucket, 0, 0, 6 * unit, 0, 8},
 		{"those of others have drained first", limiter.TokenBucket, 2, 0, 2 * unit, 0, 8},
 		{"more than was left in debt", limiter.TokenBucket, 0, 0, 8 * unit, 0, 10},

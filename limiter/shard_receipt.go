@@ -124,10 +124,10 @@ func (s *shard) giveBack(now Instant, call *Call, c *Charge, at int) {
 	units := min(-c.Cost, o.cost)
 	switch e.algorithm {
 	case TokenBucket, LeakyBucket:
-		units = min(units, bucketOf(o.then).wholeAt(now.Mono, t), bucketOf(e.state).wholeAt(now.Mono, t))
-		e.state = bucketOf(e.state).less(units, now.Mono, t).state()
+		debt := product(uint64(units), t.period).atMost(bucketOf(o.then).debtAt(now.Mono, t))
+		e.state = bucketOf(e.state).less(debt, now.Mono, t).state()
 		for j := at + 1; j < len(list); j++ {
-			list[j].then = bucketOf(list[j].then).less(units, now.Mono, t).state()
+			list[j].then = bucketOf(list[j].then).less(debt, now.Mono, t).state()
 		}
 	case SlidingWindow:
 		w := sliding{e.state.a, e.state.b, e.state.c}.at(epochStart(now.Wall, int64(t.period)), int64(t.period))

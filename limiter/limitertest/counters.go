@@ -70,7 +70,9 @@ func (b *bucketCounter) giveBack(now limiter.Instant, l *limiter.Limit, id limit
 	b.drain(now, l)
 	for i := range b.queue {
 		if c := &b.queue[i]; c.id == id {
-			c.units = new(big.Rat).Sub(c.units, whole(min(units, floor(c.units))))
+			if c.units = new(big.Rat).Sub(c.units, whole(units)); c.units.Sign() < 0 {
+				c.units = new(big.Rat)
+			}
 		}
 	}
 }
