@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/murmurate/murmurate"
+	"github.com/murmurate/murmurate/limiter"
 	"github.com/murmurate/murmurate/policy"
 )
 
@@ -37,6 +38,25 @@ func BenchmarkCheckAlone(b *testing.B) {
 	node := start(b, murmurate.Options{Alone: true})
 	for _, n := range []int{1, 100_000} {
 		b.Run(fmt.Sprintf("keys=%d", n), func(b *testing.B) { benchmarkCheck(b, node, keys(n)) })
+	}
+}
+
+// BenchmarkReceipt is a check that gives a receipt, and one that is settled.
+func BenchmarkReceipt(b *testing.B) {
+	node := start(b, murmurate.Options{Alone: true, Policies: policies(b, tokens(limiter.MaxCount))})
+	for _, settles := range []bool{false, true} {
+		b.Run(fmt.Sprintf("settled=%v", settles), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				d, err := node.Check(b.Context(), policy.Request{Policy: "tokens", Key: "user:42", Cost: 100, Receipt: true})
+				if err == nil && settles {
+					_, err = node.Settle(b.Context(), d.Receipt, 81)
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

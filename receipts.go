@@ -34,7 +34,7 @@ func (n *Node) draft(r *policy.Request, applied []policy.Applied) (*draft, error
 			})
 		}
 	}
-	if _, err := n.receipts.Sign(&d.Receipt); err != nil {
+	if err := d.Fits(); err != nil {
 		return nil, &policy.InputError{Field: "receipt", Detail: err.Error()}
 	}
 	return d, nil
@@ -68,7 +68,7 @@ func (n *Node) finish(d *draft, op limiter.Op, decision *policy.Decision, parts 
 			p.Charged = 0
 		}
 	}
-	decision.Receipt, _ = n.receipts.Sign(&d.Receipt) // as long as the draft, which did fit
+	decision.Receipt, _ = n.receipts.Sign(&d.Receipt) // the draft did fit
 }
 
 // placeOf says who made the charge that results answer. A policy in shadow

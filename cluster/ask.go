@@ -12,7 +12,7 @@ import (
 
 // Ask is one of several calls that are decided together.
 type Ask struct {
-	// Call is a Take, Peek or Reset. While DoAll runs its Op, Hold and Lapse
+	// Call is a Take, Peek, Reset or Settle. While DoAll runs its Op, Hold and Lapse
 	// say what is asked for at the moment.
 	Call *limiter.Call
 	// Results receives the answer, one element for each charge.

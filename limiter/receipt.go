@@ -79,7 +79,13 @@ func (b *receiptBook) add(counter counterID, o openCharge, now int64) (gone int)
 
 // indexOf is the place of a charge in its counter's list, or -1.
 func (b *receiptBook) indexOf(counter counterID, id ReceiptID) int {
-	return slices.IndexFunc(b.open[counter], func(o openCharge) bool { return o.id == id })
+	list := b.open[counter]
+	for i := range list {
+		if list[i].id == id {
+			return i
+		}
+	}
+	return -1
 }
 
 // drop forgets a counter's open charge.

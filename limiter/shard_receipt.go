@@ -59,24 +59,23 @@ func (s *shard) settle(now Instant, call *Call, results []Result) error {
 		admitAll(results)
 		return nil
 	}
-	if err := s.makeRoomToSettle(now, call); err != nil {
-		return err
-	}
 	if s.receipts == nil {
 		s.receipts = newReceiptBook()
 	}
+	open := s.openBy(call)
+	if err := s.makeRoomToSettle(now, call, &open); err != nil {
+		return err
+	}
 	s.receipts.settle(id, now.Mono)
 	for i := range call.Charges {
-		c := call.Charges[i]
-		counter := c.counterOf(call.Subject)
-		at := s.receipts.indexOf(counter, call.Receipt)
+		c, at := call.Charges[i], open[i]
 		if c.Cost -= call.Charged; c.Cost > 0 {
 			s.force(now, call, &c)
 		} else if c.Cost < 0 && at >= 0 {
 			s.giveBack(now, call, &c, at)
 		}
 		if at >= 0 {
-			s.receipts.drop(counter, at)
+			s.receipts.drop(c.counterOf(call.Subject), at)
 		}
 	}
 	s.peek(now, call, results)
@@ -84,14 +83,22 @@ func (s *shard) settle(now Instant, call *Call, results []Result) error {
 	return nil
 }
 
+// openBy is the places of the receipt's open charges, each in the list of its
+// counter, -1 where there is none.
+func (s *shard) openBy(call *Call) (at [MaxCharges]int) {
+	for i := range call.Charges {
+		at[i] = s.receipts.indexOf(call.Charges[i].counterOf(call.Subject), call.Receipt)
+	}
+	return at
+}
+
 // makeRoomToSettle takes a place for the settled id, and what charging more
 // needs. The places of the open charges serve for that.
-func (s *shard) makeRoomToSettle(now Instant, call *Call) error {
+func (s *shard) makeRoomToSettle(now Instant, call *Call, open *[MaxCharges]int) error {
 	places, more := 1, false
 	for i := range call.Charges {
-		c := &call.Charges[i]
-		more = more || c.Cost > call.Charged
-		if s.receipts != nil && s.receipts.indexOf(c.counterOf(call.Subject), call.Receipt) >= 0 {
+		more = more || call.Charges[i].Cost > call.Charged
+		if open[i] >= 0 {
 			places--
 		}
 	}

@@ -81,6 +81,13 @@ func (s *Signer) Sign(r *Receipt) (string, error) {
 	return s.tokens.Sign(token.Receipt, b), nil
 }
 
+// Fits is nil if r can be signed, with other places and no larger charges too,
+// or the error of Sign.
+func (r *Receipt) Fits() error {
+	_, err := r.append(nil)
+	return err
+}
+
 // Open reads a receipt at the wall time now. The error is ErrInvalid or
 // ErrExpired.
 func (s *Signer) Open(text string, now time.Time) (*Receipt, error) {
