@@ -15,14 +15,8 @@ import (
 func (a *API) checkBatch(w http.ResponseWriter, r *http.Request) {
 	x := newExchange()
 	defer x.release()
-	body, err := x.read(w, r)
-	if err != nil {
-		writeProblem(w, problemOf(err))
-		return
-	}
-	items, err := decodeBatch(body)
-	if err != nil {
-		writeProblem(w, problemOf(err))
+	items, ok := decodeBody(x, w, r, decodeBatch)
+	if !ok {
 		return
 	}
 	requests := make([]policy.Request, 0, len(items))

@@ -18,19 +18,14 @@ func (a *API) explainedCheck(w http.ResponseWriter, r *http.Request) { a.decide(
 func (a *API) decide(w http.ResponseWriter, r *http.Request, explain bool) {
 	x := newExchange()
 	defer x.release()
-	body, err := x.read(w, r)
-	if err != nil {
-		writeProblem(w, problemOf(err))
-		return
-	}
-	c, err := decodeCheck(body)
-	if err != nil {
-		writeProblem(w, problemOf(err))
+	c, ok := decodeBody(x, w, r, decodeCheck)
+	if !ok {
 		return
 	}
 	c.prefix(a.client.prefixes)
 	var explained []byte
 	if explain {
+		var err error
 		if explained, err = a.explanation(&c.Request); err != nil {
 			writeProblem(w, problemOf(err))
 			return

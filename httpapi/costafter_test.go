@@ -210,7 +210,7 @@ func TestLateTurnsAreGivenBack(t *testing.T) {
 	queue := policy.Policy{Name: "api", Limits: []limiter.Limit{limiter.PerHour(1).WithBurst(5).WithAlgorithm(limiter.LeakyBucket)}}
 	synctest.Test(t, func(t *testing.T) {
 		node := alone(t, queue)
-		h := httpapi.Middleware(node, byKey, httpapi.WithCostAfter(failures))(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }))
+		h := httpapi.Middleware(node, byKey, httpapi.WithCostAfter(failures))(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }))
 		send(h)
 		ctx, leave := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, leave)
@@ -270,15 +270,15 @@ func TestMeteredWriters(t *testing.T) {
 		body string
 	}{
 		{"nothing", func(http.ResponseWriter, *http.Request) {}, "200 0", ""},
-		{"a status", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, "404 0", ""},
+		{"a status", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }, "404 0", ""},
 		{"the first status", func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusEarlyHints)
-			w.WriteHeader(403)
+			w.WriteHeader(http.StatusForbidden)
 			_, _ = io.WriteString(w, "no")
 		}, "403 2", "no"},
 		{"flushed", func(w http.ResponseWriter, _ *http.Request) {
 			w.(http.Flusher).Flush()
-			w.WriteHeader(500) // too late
+			w.WriteHeader(http.StatusInternalServerError) // too late
 		}, "200 0", ""},
 		{"by a controller", func(w http.ResponseWriter, _ *http.Request) {
 			control := http.NewResponseController(w)
@@ -375,7 +375,7 @@ func TestDebtOverHTTP(t *testing.T) {
 		if status, _, d := post(t, h, "/v1/check", check); status != 429 {
 			t.Errorf("too early: %d, %v", status, d)
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		if status, _, d := post(t, h, "/v1/check", check); status != 200 {
 			t.Errorf("after the wait: %d, %v", status, d)
 		}

@@ -11,6 +11,7 @@
 // is appended to pooled memory too. A batch is the same for each of its items.
 // ANY /gateway asks the same for reverse proxies: the request in question is
 // put together from the head of theirs, and the status alone is the answer.
+// POST /v1/settle charges what a check with a receipt has really cost.
 // The other endpoints look at counters, reset them, and show policies,
 // cluster, health and metrics.
 //
@@ -21,8 +22,10 @@
 // A request that comes through a Middleware is told apart by its [Key]. The
 // [Checker] decides it under every policy that matches, or the one named, and the
 // same fields are set as above. Admitted, it waits for the turn that a leaky
-// bucket gives it and reaches the handler, with the ResponseWriter untouched
-// and the decision in its context. Denied, it is answered with a problem. A
+// bucket gives it and reaches the handler, with the decision in its context.
+// The ResponseWriter is untouched, unless the cost is only known afterwards
+// ([WithCostAfter]): then the check before gives a receipt, and the node settles
+// it when the handler is done. Denied, it is answered with a problem. A
 // Transport waits for its own limit before it sends, and for as long as the
 // other side asks with Retry-After.
 //

@@ -6,14 +6,8 @@ import "net/http"
 func (a *API) settle(w http.ResponseWriter, r *http.Request) {
 	x := newExchange()
 	defer x.release()
-	body, err := x.read(w, r)
-	if err != nil {
-		writeProblem(w, problemOf(err))
-		return
-	}
-	s, err := decodeSettlement(body)
-	if err != nil {
-		writeProblem(w, problemOf(err))
+	s, ok := decodeBody(x, w, r, decodeSettlement)
+	if !ok {
 		return
 	}
 	d, err := a.node.Settle(r.Context(), s.receipt, s.cost)

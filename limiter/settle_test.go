@@ -176,7 +176,7 @@ func TestGivingBackMovesTheOthersAhead(t *testing.T) {
 	}
 }
 
-// A charge that was reset has nothing left to give back, and what was never
+// scenario 36: a charge that was reset has nothing left to give back, and what was never
 // charged neither; what it cost more is charged all the same.
 func TestSettlingWhatIsNotThere(t *testing.T) {
 	t.Parallel()

@@ -74,7 +74,7 @@ const maxBytes = token.MaxBytes/4*3 - 32
 // Sign returns r as text. The error is ErrTooLong, or that a limit is of a
 // time zone that other nodes cannot know.
 func (s *Signer) Sign(r *Receipt) (string, error) {
-	b, err := r.append(nil)
+	b, err := r.encode()
 	if err != nil {
 		return "", err
 	}
@@ -84,7 +84,7 @@ func (s *Signer) Sign(r *Receipt) (string, error) {
 // Fits is nil if r can be signed, with other places and no larger charges too,
 // or the error of Sign.
 func (r *Receipt) Fits() error {
-	_, err := r.append(nil)
+	_, err := r.encode()
 	return err
 }
 

@@ -56,7 +56,7 @@ func TestOpenRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	tokens := token.NewSigner([]byte("key"))
-	whole, err := r.append(nil)
+	whole, err := r.encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestWhatFitsAReceipt(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	b, err := sample().append(nil)
+	b, err := sample().encode()
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func FuzzDecode(f *testing.F) {
 		if !ok {
 			return
 		}
-		again, err := r.append(nil)
+		again, err := r.encode()
 		if errors.Is(err, ErrTooLong) {
 			return // Open takes none that is
 		}

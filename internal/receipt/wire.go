@@ -20,8 +20,8 @@ const version = 1
 // flagShadow is set beside the place of a part.
 const flagShadow = 0x80
 
-func (r *Receipt) append(b []byte) ([]byte, error) {
-	b = append(b, version)
+func (r *Receipt) encode() ([]byte, error) {
+	b := []byte{version}
 	b = appendPair(b, r.ID.Hi, r.ID.Lo)
 	b = binary.AppendUvarint(b, uint64(r.Expires.UnixMilli()))
 	b = appendText(b, r.Node)
@@ -67,7 +67,7 @@ func appendText(b []byte, s string) []byte {
 	return append(append(b, byte(len(s))), s...)
 }
 
-// decode reads what append wrote.
+// decode reads what encode wrote.
 func (s *Signer) decode(b []byte) (*Receipt, bool) {
 	d := decoder{rest: b}
 	if d.uint8() != version {
