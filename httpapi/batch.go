@@ -66,7 +66,7 @@ func appendResults(b []byte, items []batchItem, outcomes []policy.Outcome) []byt
 			b = appendItemError(b, i, outcome.Err)
 			continue
 		}
-		item.settle(&outcome.Decision)
+		item.asAsked(&outcome.Decision)
 		b = appendDecision(b, &outcome.Decision)
 	}
 	return append(b, "]}\n"...)

@@ -128,15 +128,9 @@ func (a *API) setOverride(w http.ResponseWriter, r *http.Request) {
 	}
 	x := newExchange()
 	defer x.release()
-	body, err := x.read(w, r)
-	if err != nil {
-		writeProblem(w, problemOf(err))
-		return
-	}
 	set := a.node.Policies()
-	wanted, err := decodeOverride(body, set, name)
-	if err != nil {
-		writeProblem(w, problemOf(err))
+	wanted, ok := decodeBody(x, w, r, func(body []byte) (overrideRequest, error) { return decodeOverride(body, set, name) })
+	if !ok {
 		return
 	}
 	o, err := a.overrides.SetOverride(name, key, wanted.Override, wanted.expiresIn)
