@@ -131,7 +131,7 @@ func (m *leaseModel) do(now int64, call *limiter.Call, on []int) []bool {
 			}
 			admits[j] = m.free(i) > 0
 		}
-	case limiter.Peek:
+	case limiter.Peek, limiter.Settle: // which slots have no part in
 	case limiter.Reset:
 		m.seats = slices.DeleteFunc(m.seats, func(s seat) bool { return slices.Contains(on, s.limit) })
 		for j, i := range on {

@@ -75,7 +75,7 @@ func TestLoginsInParallel(t *testing.T) {
 // A user is guessed at from many addresses: 20 failures, then one a minute, but
 // not on a device that the user has used before.
 func TestLoginUser(t *testing.T) {
-	play(t, "login-protection.yaml", 3, func(t *testing.T, p *player) {
+	play(t, "login-protection.yaml", 3, func(_ *testing.T, p *player) {
 		from := func(i int) object { return ana.with("ip", fmt.Sprintf("198.51.100.%d", i)) }
 		for i := range 20 {
 			p.admitted("a failure", p.fails(from(i)))
@@ -91,7 +91,7 @@ func TestLoginUser(t *testing.T) {
 // Stolen passwords are tried at one address, one for each user: 50 failures,
 // then two a minute.
 func TestLoginAddress(t *testing.T) {
-	play(t, "login-protection.yaml", 3, func(t *testing.T, p *player) {
+	play(t, "login-protection.yaml", 3, func(_ *testing.T, p *player) {
 		as := func(i int) object { return ana.with("user", fmt.Sprint("user-", i)) }
 		for i := range 50 {
 			p.admitted("a failure", p.fails(as(i)))
