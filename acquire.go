@@ -35,8 +35,11 @@ type Lease = policy.Lease
 // The lease is nil exactly if the request was not admitted. The errors are
 // Check's, and a policy.ErrInput if no policy that applies has a concurrency
 // limit. If an owner is out of reach the failure mode decides: local gives a
-// slot of this node's share, allow a lease that occupies nothing. What r says
-// of Peek is passed over.
+// slot of this node's share, allow a lease that occupies nothing.
+//
+// With r.Receipt the other limits are charged an estimate, and with r.Peek beside
+// it nothing yet: each must then have one unit. Slots are released, and not
+// settled. Without r.Receipt, what r says of Peek is passed over.
 func (n *Node) Acquire(ctx context.Context, r policy.Request) (Lease, policy.Decision, error) {
 	return n.lease(ctx, &r, false)
 }
@@ -77,8 +80,12 @@ func (n *Node) acquire(ctx context.Context, r *policy.Request, patient bool) (*h
 	if err != nil {
 		return nil, policy.Decision{}, err
 	}
+	what := asking{op: limiter.Acquire, patient: patient, free: r.Peek && r.Receipt}
+	if what.draft, err = n.draft(&own, applied); err != nil {
+		return nil, policy.Decision{}, err
+	}
 	h := &holding{id: newLeaseID(), ttl: ttl, renewed: time.Now()}
-	j := n.prepareJoint(asking{op: limiter.Acquire, patient: patient}, applied)
+	j := n.prepareJoint(what, applied)
 	for _, part := range j.parts {
 		part.call.Lease, part.call.TTL = h.id, ttl
 	}

@@ -42,6 +42,25 @@ func BenchmarkCheckAlone(b *testing.B) {
 	}
 }
 
+// BenchmarkReceipt is a check that gives a receipt, and one that is settled.
+func BenchmarkReceipt(b *testing.B) {
+	node := start(b, murmurate.Options{Alone: true, Policies: policies(b, tokens(limiter.MaxCount))})
+	for _, settles := range []bool{false, true} {
+		b.Run(fmt.Sprintf("settled=%v", settles), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				d, err := node.Check(b.Context(), policy.Request{Policy: "tokens", Key: "user:42", Cost: 100, Receipt: true})
+				if err == nil && settles {
+					_, err = node.Settle(b.Context(), d.Receipt, 81)
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkCheckForwarded is a check by a node that does not own the key, on
 // a quiet cluster of two (one caller) and with many callers.
 func BenchmarkCheckForwarded(b *testing.B) {

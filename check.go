@@ -45,7 +45,14 @@ type asking struct {
 	named bool
 	// patient: it is who waits for their turn, as limiter.Call says.
 	patient bool
+	// free: slots are occupied, and of other limits nothing is charged yet.
+	free bool
+	// draft is the receipt that the request asks for. Nil: none.
+	draft *draft
 }
+
+// charges reports whether what is admitted is charged at once.
+func (a *asking) charges() bool { return a.op != limiter.Peek && !a.free }
 
 func opOf(r *policy.Request) limiter.Op {
 	if r.Peek {
@@ -131,20 +138,26 @@ func (n *Node) do(ctx context.Context, what asking, r *policy.Request) (policy.D
 	if err != nil {
 		return policy.Decision{}, err
 	}
+	if what.draft, err = n.draft(r, applied); err != nil {
+		return policy.Decision{}, err
+	}
 	if len(applied) != 1 {
 		return n.every(ctx, what, r, applied)
 	}
 	a := &applied[0]
 	d, uncounted := a.Uncounted()
-	if !uncounted || what.op == limiter.Reset {
+	if uncounted && what.op != limiter.Reset {
+		n.finish(what, &d)
+	} else {
 		s.prepare(what, n.subject(a, what.named), a)
 		if err = n.ask(ctx, s); err != nil {
 			n.undecided(ctx, mode(a, r), err, s)
 		}
 		d = a.Plan.Decide(a.Cost, s.results)
 		d.OnUnreachable = mode(a, r)
+		n.finish(what, &d, s)
 	}
-	if what.op == limiter.Take { // a look or a reset decides about nobody
+	if what.op == limiter.Take || what.draft != nil { // a look or a reset decides about nobody
 		n.observe(r, a, &d)
 	}
 	return d, err
@@ -158,9 +171,17 @@ func (s *scratch) release() {
 
 // prepare makes s the call that a stands for.
 func (s *scratch) prepare(what asking, subject limiter.Subject, a *policy.Applied) {
-	s.call.Op, s.call.Patient = what.op, what.patient
+	s.call.Op, s.call.Patient, s.call.Receipt = what.op, what.patient, limiter.ReceiptID{}
+	if what.draft != nil && what.charges() {
+		s.call.Receipt = what.draft.ID
+	}
 	s.call.Subject = subject
 	s.call.Charges = a.Plan.Charges(s.call.Charges[:0], a.Cost)
+	for i := range s.call.Charges {
+		if c := &s.call.Charges[i]; what.free && c.Limit.Algorithm != limiter.Concurrency {
+			c.Cost = 0
+		}
+	}
 	s.results = append(s.results[:0], make([]limiter.Result, len(s.call.Charges))...)
 }
 

@@ -18,6 +18,7 @@ func (n *Node) every(ctx context.Context, what asking, r *policy.Request, applie
 
 // joint is one decision of several policies in the making.
 type joint struct {
+	what      asking
 	decisions []policy.Decision // in the order of the policies
 	counted   []int             // policies that there are asks about
 	asks      []cluster.Ask
@@ -35,6 +36,7 @@ func (n *Node) prepareJoint(what asking, applied []policy.Applied) *joint {
 			what.op = limiter.Peek // somebody is blocked, so nobody is charged
 		}
 	}
+	j.what = what
 	for _, i := range j.counted {
 		part := new(scratch)
 		part.prepare(what, n.subject(&applied[i], what.named), &applied[i])
@@ -62,7 +64,9 @@ func (n *Node) decideJoint(ctx context.Context, r *policy.Request, applied []pol
 			err = asks[k].Err
 		}
 	}
-	return n.together(r, applied, j.decisions), err
+	d := n.together(r, applied, j.decisions)
+	n.finish(j.what, &d, parts...)
+	return d, err
 }
 
 func (n *Node) askAll(ctx context.Context, asks []cluster.Ask, instead func(i int)) {
@@ -85,7 +89,7 @@ func (n *Node) together(r *policy.Request, applied []policy.Applied, decisions [
 	}
 	denied := slices.ContainsFunc(decisions, func(d policy.Decision) bool { return !d.Allowed })
 	for i := range decisions {
-		if d := &decisions[i]; !r.Peek && (!denied || !d.Allowed || d.Denied()) {
+		if d := &decisions[i]; (!r.Peek || r.Receipt) && (!denied || !d.Allowed || d.Denied()) {
 			n.observe(r, &applied[i], d)
 		}
 	}

@@ -120,3 +120,34 @@ func ExampleNode_Take() {
 	// true 0
 	// false 0
 }
+
+// complete is a call whose cost is known when it is done.
+func complete(context.Context) int64 { return 812 }
+
+// Tokens of a language model: 100 are estimated, 812 are used, and the next
+// call waits until the debt has drained.
+func ExampleNode_Settle() {
+	ctx := context.Background()
+	set, err := policy.NewSet(policy.Policy{Name: "tokens", Limits: []limiter.Limit{limiter.PerHour(30_000).WithBurst(100)}})
+	if err != nil {
+		panic(err)
+	}
+	node, err := murmurate.Start(ctx, murmurate.Options{Alone: true, Policies: set})
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = node.Close(ctx) }()
+
+	d, err := node.Check(ctx, policy.Request{Policy: "tokens", Key: "user:42", Cost: 100, Receipt: true})
+	if err == nil && d.Allowed {
+		used := complete(ctx) // what the request has really cost
+		d, err = node.Settle(ctx, d.Receipt, used)
+	}
+	fmt.Println(d.Cost, d.Remaining, err)
+
+	d, err = node.AllowN(ctx, "tokens", "user:42", 100)
+	fmt.Println(d.Allowed, d.RetryAfter > time.Minute, err)
+	// Output:
+	// 812 0 <nil>
+	// false true <nil>
+}

@@ -18,9 +18,12 @@ type configuredKey struct{ policy, key string }
 
 // byFingerprint reports whether r may have the fingerprint that somebody saw in
 // place of a key: to look, or to reset. Those who take may not, as what a
-// client sends as its key would name another's counter. Nor may a DefaultKey
-// be one, which is that of somebody who takes, whoever looks on their behalf.
-func byFingerprint(op limiter.Op, r *policy.Request) bool { return op != limiter.Take && r.Key != "" }
+// client sends as its key would name another's counter; nor may those who only
+// look for now and are charged when they settle. Nor may a DefaultKey be one,
+// which is that of somebody who takes, whoever looks on their behalf.
+func byFingerprint(op limiter.Op, r *policy.Request) bool {
+	return op != limiter.Take && r.Key != "" && !r.Receipt
+}
 
 // spell puts the key in the place of its fingerprint in r, if the
 // configuration tells it. The error is for what only begins like a fingerprint.

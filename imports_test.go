@@ -32,7 +32,8 @@ internal/memnet                  <
 internal/race                    <
 internal/testcert                <
 internal/token                   <
-.                                < limiter ring policy transport cluster journal internal/token
+internal/receipt                 < limiter transport internal/token
+.                                < limiter ring policy transport cluster journal internal/token internal/receipt
 httpapi                          < limiter policy
 observe                          < limiter cluster transport httpapi
 testcluster                      < . cluster limiter policy internal/memnet

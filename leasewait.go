@@ -20,7 +20,7 @@ func (n *Node) WaitAcquire(ctx context.Context, r policy.Request) (Lease, policy
 	if err := n.over(ctx); err != nil {
 		return nil, policy.Decision{}, err
 	}
-	r.Peek = false
+	r.Peek = r.Peek && r.Receipt // see Acquire
 	key, err := n.slotQueue(&r)
 	if err != nil {
 		return nil, policy.Decision{}, err

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/murmurate/murmurate/cluster"
+	"github.com/murmurate/murmurate/internal/receipt"
 	"github.com/murmurate/murmurate/internal/token"
 	"github.com/murmurate/murmurate/limiter"
 	"github.com/murmurate/murmurate/policy"
@@ -21,6 +22,7 @@ type Node struct {
 	policies atomic.Pointer[policy.Set] // in force; never nil
 	identity cluster.Identity
 	tokens   token.Signer                   // of what clients are given and bring back
+	receipts *receipt.Signer                // by tokens
 	spelled  atomic.Pointer[configuredKeys] // nil until somebody looks by fingerprint
 	clock    *cluster.Clock
 	owned    *limiter.Table // counters of the keys that this node owns
@@ -42,8 +44,9 @@ type Node struct {
 	overruled atomic.Pointer[overruled] // what overrides are for checks; nil while there are none
 	news      chan struct{}             // has room for one signal: an override was set or removed here
 
-	queues waitQueues
-	leases *leaseKeeper
+	queues   waitQueues
+	leases   *leaseKeeper
+	settling chan struct{} // holds a token for each settlement in the background
 
 	closes   atomic.Bool   // somebody has called Close
 	closing  chan struct{} // closed when Close begins
@@ -75,7 +78,7 @@ func Start(ctx context.Context, o Options) (*Node, error) {
 	}
 	n := &Node{
 		options: o, clock: cluster.NewClock(), outages: outages{log: o.Logger}, denials: denials{log: o.Logger},
-		news: make(chan struct{}, 1), closing: make(chan struct{}), ended: make(chan struct{}),
+		news: make(chan struct{}, 1), settling: make(chan struct{}, maxSettling), closing: make(chan struct{}), ended: make(chan struct{}),
 	}
 	n.policies.Store(o.Policies)
 	if err := n.start(ctx); err != nil {
@@ -92,6 +95,7 @@ func (n *Node) start(ctx context.Context) (err error) {
 	if n.tokens, err = n.options.signer(); err != nil {
 		return err
 	}
+	n.receipts = receipt.NewSigner(n.tokens)
 	if err := n.openDataDir(); err != nil {
 		return err
 	}
@@ -118,6 +122,7 @@ func (n *Node) start(ctx context.Context) (err error) {
 	if err == nil {
 		n.keepLeases()
 	}
+	n.onClose("settlements", n.endSettling) // while there are still sessions
 	return err
 }
 

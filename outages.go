@@ -8,7 +8,8 @@ import (
 	"github.com/murmurate/murmurate/limiter"
 )
 
-// outages logs the checks that their owner did not decide, sampled by owner.
+// outages logs the checks that their owner did not decide, sampled by owner, and
+// what nobody could settle.
 type outages struct {
 	log   *slog.Logger
 	lines sampler[outage]
@@ -25,5 +26,14 @@ func (o *outages) report(owner string, err error) {
 	}
 	if skipped, due := o.lines.due(outage{owner, message}, time.Now()); due {
 		o.log.Warn(message, "owner", owner, "error", err, "more_since_last_line", skipped)
+	}
+}
+
+// unsettled logs a settlement that nobody hears of otherwise, or counts it for
+// the next line.
+func (o *outages) unsettled(err error) {
+	const message = "not settled: what was estimated stays charged"
+	if skipped, due := o.lines.due(outage{message: message}, time.Now()); due {
+		o.log.Warn(message, "error", err, "more_since_last_line", skipped)
 	}
 }

@@ -170,8 +170,11 @@ func (w *waiter) delays() (bool, error) {
 // look asks without charging. Its error is in the decision's source.
 func (w *waiter) look(ctx context.Context) policy.Decision {
 	r := w.request
-	r.Peek = true
-	named := w.request.Peek && r.Key != "" // that of somebody who takes is no fingerprint
+	if r.Peek && r.Receipt { // nothing is charged yet, so there need be no more than one unit
+		r.Cost = 1
+	}
+	named := r.Peek && byFingerprint(limiter.Peek, &r) // that of somebody who takes is no fingerprint
+	r.Peek, r.Receipt = true, false
 	d, _ := w.node.do(ctx, asking{op: limiter.Peek, named: named}, &r)
 	return d
 }

@@ -12,8 +12,8 @@ import (
 
 // Ask is one of several calls that are decided together.
 type Ask struct {
-	// Call is a Take, Peek, Reset, Acquire, Renew or Release. While DoAll runs
-	// its Op, Hold and Lapse say what is asked for at the moment.
+	// Call is a Take, Peek, Reset, Acquire, Renew, Release or Settle. While DoAll
+	// runs its Op, Hold and Lapse say what is asked for at the moment.
 	Call *limiter.Call
 	// Results receives the answer, one element for each charge.
 	Results []limiter.Result

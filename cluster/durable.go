@@ -58,6 +58,8 @@ func (o *Owner) keep(call *limiter.Call, results []limiter.Result) Kept {
 	}
 }
 
+// keepOne has the journal keep one counter. What a settlement has given back
+// it is not told: at worst a crash takes it for spent.
 func (o *Owner) keepOne(call *limiter.Call, c *limiter.Charge, r *limiter.Result) Kept {
 	id := c.ID(call.Subject)
 	switch call.Op {
@@ -65,12 +67,16 @@ func (o *Owner) keepOne(call *limiter.Call, c *limiter.Charge, r *limiter.Result
 		if !r.Allowed || c.Cost == 0 {
 			return nil
 		}
-		return o.journal.Keep(id, o.table.Window(id), c.Limit.Count)
+	case limiter.Settle:
+		if c.Cost <= call.Charged {
+			return nil
+		}
 	case limiter.Reset:
 		return o.journal.Lower(id, func() limiter.Window { return o.table.Window(id) }, c.Limit.Count)
 	default:
 		return nil
 	}
+	return o.journal.Keep(id, o.table.Window(id), c.Limit.Count)
 }
 
 // durable reports whether a limit of call is.

@@ -43,6 +43,10 @@ func durableCall(op limiter.Op, cost int64) *limiter.Call {
 	}}
 	call.Hold, call.Lapse = limiter.HoldID{Lo: 1}, time.Second
 	call.Lease, call.TTL = limiter.LeaseID{Lo: 1}, time.Second
+	call.Receipt = limiter.ReceiptID{Lo: uint64(cost)}
+	if op == limiter.Settle { // of the charge of 3
+		call.Receipt.Lo, call.Charged = 3, 3
+	}
 	return call
 }
 
@@ -70,6 +74,8 @@ func TestOwnerHasDurableCountersKept(t *testing.T) {
 		{limiter.Acquire, 3, 5, 1},
 		{limiter.Hold, 1, 5, 1},
 		{limiter.Occupy, 1, 6, 1},
+		{limiter.Settle, 5, 8, 1},
+		{limiter.Settle, 5, 8, 1}, // again
 	} {
 		results := make([]limiter.Result, 2)
 		if err := f.router.Do(context.Background(), durableCall(step.op, step.cost), results); err != nil {

@@ -51,8 +51,8 @@ func (s *Share) Do(call *limiter.Call, results []limiter.Result) error {
 
 // shareCall is call with every limit reduced to 1/n, and whether each
 // reduced limit can admit anything. If one cannot, the call is a peek: nothing
-// may be charged. What a lease has of the share stays its own, though, however
-// many divide the limit by now.
+// may be charged. What a lease has of the share stays its own, though, and what
+// was charged is settled, however many divide the limit by now.
 func shareCall(call *limiter.Call, n int) (*limiter.Call, []bool) {
 	local := new(limiter.Call)
 	*local = *call
@@ -63,7 +63,7 @@ func shareCall(call *limiter.Call, n int) (*limiter.Call, []bool) {
 		limits[i], admits[i] = c.Limit.Share(n)
 		local.Charges[i] = c
 		local.Charges[i].Limit = &limits[i]
-		if !admits[i] && call.Op != limiter.Renew && call.Op != limiter.Release {
+		if !admits[i] && call.Op != limiter.Renew && call.Op != limiter.Release && call.Op != limiter.Settle {
 			local.Op = limiter.Peek
 		}
 	}

@@ -152,3 +152,29 @@ func TestNoShareWithoutOwners(t *testing.T) {
 		t.Errorf("error %v, results %+v", err, results)
 	}
 }
+
+// What was charged of a share is settled there, also when more nodes divide the
+// limit by then, and this one's part is nothing.
+func TestShareSettlesWhatItHasCharged(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil, "a")
+	whole := f.view
+	call, results := take(subjectOf(t, f.view, "a"), perHour(3))
+	call.Receipt, call.Charges[0].Cost = limiter.ReceiptID{Lo: 1}, 3
+	if err := f.share.Do(call, results); err != nil || !results[0].Allowed {
+		t.Fatalf("%v, %+v", err, results)
+	}
+	f.view = testView(t, nil, "a", "b", "c", "d")
+	settle := *call
+	settle.Op, settle.Charged = limiter.Settle, 3
+	settle.Charges = []limiter.Charge{call.Charges[0]}
+	settle.Charges[0].Cost = 1
+	if err := f.share.Do(&settle, results); err != nil || !results[0].Allowed {
+		t.Errorf("%v, %+v", err, results)
+	}
+	f.view = whole
+	call.Op = limiter.Peek
+	if err := f.share.Do(call, results); err != nil || results[0].Remaining != 2 {
+		t.Errorf("%v, %+v; want 2 left", err, results)
+	}
+}

@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write into the page on HTTP what its ex
 var (
 	pageConfig = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$")
 	pageCalls  = regexp.MustCompile("(?m)^curl ")
-	pageLease  = regexp.MustCompile(`"lease":"([^"]*)"`)
+	pageToken  = regexp.MustCompile(`"(lease|receipt)":"([^"]*)"`)
 	// pageExample is a call and what it answers.
 	pageExample = regexp.MustCompile("(?ms)(^```sh\n(curl [^\n]*)\n```\n\n```(?:http|json)\n)(.*?)(^```$)")
 )
@@ -45,18 +45,18 @@ func TestHTTPPage(t *testing.T) {
 	if examples, calls := len(pageExample.FindAll(page, -1)), len(pageCalls.FindAll(page, -1)); examples != calls || examples < 10 {
 		t.Fatalf("%d calls on the page, %d with an answer", calls, examples)
 	}
-	lease := "" // the last that was given
+	last := make(map[string]string) // tokens that were given
 	shown := pageExample.ReplaceAllFunc(page, func(block []byte) []byte {
 		parts := pageExample.FindSubmatch(block)
-		command := strings.NewReplacer("localhost:7380", n.http, "LEASE", lease).Replace(string(parts[2]))
+		command := strings.NewReplacer("localhost:7380", n.http, "LEASE", last["lease"], "RECEIPT", last["receipt"]).Replace(string(parts[2]))
 		command = curl + " -sS" + strings.TrimPrefix(command, "curl")
 		answer, err := exec.Command("sh", "-c", command).CombinedOutput()
 		if err != nil {
 			t.Errorf("%s: %v: %s", parts[2], err, answer)
 		}
 		answer = append(bytes.TrimSpace(bytes.ReplaceAll(answer, []byte("\r"), nil)), '\n')
-		if given := pageLease.FindSubmatch(answer); given != nil {
-			lease = string(given[1])
+		for _, given := range pageToken.FindAllSubmatch(answer, -1) {
+			last[string(given[1])] = string(given[2])
 		}
 		got, want := settled(string(answer)), settled(string(parts[3]))
 		if got == want {
@@ -85,7 +85,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`(?m)^(Date|Content-Length|Ratelimit-Reset|Retry-After): .*`), `$1: N`},
 	{regexp.MustCompile(`try again in [0-9]+ s`), `try again in N s`},
 	{regexp.MustCompile(`"(digest|version|address)":"[^"]*"`), `"$1":"N"`},
-	{pageLease, `"lease":"L"`},
+	{pageToken, `"$1":"T"`},
 	{regexp.MustCompile(`fp:[0-9a-f]{32}`), `fp:N`},
 	{regexp.MustCompile(`"keys":[0-9]+`), `"keys":N`}, // counters are swept at times
 }

@@ -17,6 +17,11 @@ type Node interface {
 	Check(ctx context.Context, r policy.Request) (policy.Decision, error)
 	// CheckAll decides many, in their order; each outcome is as of Check.
 	CheckAll(ctx context.Context, rs []policy.Request) []policy.Outcome
+	// Settle charges what a check with a receipt has really cost in place of
+	// its estimate, once. policy.ErrInput: the receipt or the cost is wrong,
+	// policy.ErrReceiptExpired in particular, and nothing was changed. With any
+	// other error some of it may be left to do, and settling again does it.
+	Settle(ctx context.Context, receipt string, actual int64) (policy.Decision, error)
 	// Reset makes the counters of a key as if unused, under all of
 	// policy.Set.LookupKeys, and returns what a check would then see. After an
 	// error nothing is known to be reset.

@@ -15,14 +15,8 @@ import (
 func (a *API) checkBatch(w http.ResponseWriter, r *http.Request) {
 	x := newExchange()
 	defer x.release()
-	body, err := x.read(w, r)
-	if err != nil {
-		writeProblem(w, problemOf(err))
-		return
-	}
-	items, err := decodeBatch(body)
-	if err != nil {
-		writeProblem(w, problemOf(err))
+	items, ok := decodeBody(x, w, r, decodeBatch)
+	if !ok {
 		return
 	}
 	requests, set := make([]policy.Request, 0, len(items)), a.node.Policies()
@@ -63,7 +57,7 @@ func appendResults(b []byte, items []batchItem, outcomes []policy.Outcome) []byt
 			b = appendItemError(b, i, outcome.Err)
 			continue
 		}
-		item.settle(&outcome.Decision)
+		item.asAsked(&outcome.Decision)
 		b = appendDecision(b, &outcome.Decision)
 	}
 	return append(b, "]}\n"...)

@@ -51,5 +51,18 @@ func (x *exchange) read(w http.ResponseWriter, r *http.Request) ([]byte, error) 
 	return x.request.Bytes(), nil
 }
 
+// decodeBody reads the body of r by decode. If that fails it has answered, and
+// ok is false.
+func decodeBody[T any](x *exchange, w http.ResponseWriter, r *http.Request, decode func([]byte) (T, error)) (v T, ok bool) {
+	body, err := x.read(w, r)
+	if err == nil {
+		v, err = decode(body)
+	}
+	if err != nil {
+		writeProblem(w, problemOf(err))
+	}
+	return v, err == nil
+}
+
 var errBodySize = newProblem(http.StatusRequestEntityTooLarge,
 	fmt.Sprintf("the body must be at most %d bytes; send fewer checks at once", maxBody))

@@ -18,21 +18,13 @@ func (a *API) explainedCheck(w http.ResponseWriter, r *http.Request) { a.decide(
 func (a *API) decide(w http.ResponseWriter, r *http.Request, explain bool) {
 	x := newExchange()
 	defer x.release()
-	body, err := x.read(w, r)
-	if err != nil {
-		writeProblem(w, problemOf(err))
-		return
-	}
-	c, err := decodeCheck(body)
-	if err == nil {
-		err = c.complete(a.client.prefixes, a.node.Policies())
-	}
-	if err != nil {
-		writeProblem(w, problemOf(err))
+	c, ok := a.readCheck(x, w, r, decodeCheck)
+	if !ok {
 		return
 	}
 	var explained []byte
 	if explain {
+		var err error
 		if explained, err = a.explanation(&c.Request); err != nil {
 			writeProblem(w, problemOf(err))
 			return
@@ -47,16 +39,16 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request, explain bool) {
 		writeProblem(w, problemOf(err))
 		return
 	}
-	c.settle(&d)
+	c.asAsked(&d)
 	if explained != nil {
 		explained = append([]byte(`"explain":`), explained...)
 	}
 	a.writeDecision(w, x, &d, statusOf(&d), explained)
 }
 
-// settle makes the answer to a call of cost 1 that to a call of cost 0, if
+// asAsked makes the answer to a call of cost 1 that to a call of cost 0, if
 // that was asked.
-func (c *checkRequest) settle(d *policy.Decision) {
+func (c *checkRequest) asAsked(d *policy.Decision) {
 	if c.free {
 		d.Cost, d.Delay = 0, 0
 	}

@@ -17,12 +17,12 @@ func (g *gate) decide(ctx context.Context, check policy.Request) (policy.Lease, 
 		return nil, policy.Decision{}, &policy.InputError{Field: "policy", Detail: "the node has none, so nothing would be limited"}
 	}
 	if _, hurried := ctx.Deadline(); hurried && g.anyPlan(&check, (*policy.Plan).Delays) {
-		check.Peek = true
-		d, err := g.ask(ctx, check)
+		look := check
+		look.Peek, look.Receipt = true, false
+		d, err := g.ask(ctx, look)
 		if err != nil || d.Allowed && late(ctx, d.Delay) > 0 {
 			return nil, d, err
 		}
-		check.Peek = false
 	}
 	if g.policies().Concurrency() && g.anyPlan(&check, (*policy.Plan).Concurrency) {
 		return g.acquire(ctx, check)

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 
 	"github.com/murmurate/murmurate/policy"
@@ -12,9 +13,10 @@ import (
 const maxBatch = 1000
 
 var (
-	checkNames = []string{"policy", "key", "attributes", "limit", "cost", "peek"}
-	limitNames = []string{"name", "algorithm", "rate", "count", "period", "ttl", "burst", "align", "timezone", "anchor", "unit"}
-	batchNames = []string{"checks"}
+	checkNames  = []string{"policy", "key", "attributes", "limit", "cost", "peek", "receipt"}
+	limitNames  = []string{"name", "algorithm", "rate", "count", "period", "ttl", "burst", "align", "timezone", "anchor", "unit"}
+	batchNames  = []string{"checks"}
+	settleNames = []string{"receipt", "cost"}
 )
 
 // checkRequest is one check as asked for.
@@ -23,6 +25,19 @@ type checkRequest struct {
 	// free is set when the cost is 0: nothing is charged, and the answer is
 	// that to a call of cost 1. A Request's cost 0 means the default instead.
 	free bool
+}
+
+// readCheck reads a check by decode, with what the node knows of its
+// attributes. If that fails it has answered, and ok is false.
+func (a *API) readCheck(x *exchange, w http.ResponseWriter, r *http.Request, decode func([]byte) (checkRequest, error)) (c checkRequest, ok bool) {
+	if c, ok = decodeBody(x, w, r, decode); !ok {
+		return c, false
+	}
+	if err := c.complete(a.client.prefixes, a.node.Policies()); err != nil {
+		writeProblem(w, problemOf(err))
+		return c, false
+	}
+	return c, true
 }
 
 // complete gives the attributes of c what the node knows of them. An error is
@@ -77,9 +92,14 @@ func (r *reader) check(names []string) (checkRequest, error) {
 			c.Peek, err = r.boolean(name)
 		case "ttl_ms":
 			c.TTL, err = r.ttl(name)
+		case "receipt":
+			c.Receipt, err = r.boolean(name)
 		}
 		return err
 	})
+	if err == nil && c.Peek && c.Receipt {
+		err = fault("receipt", "must not be asked for with peek, which decides nothing; cost 0 looks now and is charged when it is settled")
+	}
 	if err == nil && c.Attributes != nil && c.Limit != nil {
 		err = fault("attributes", "must be empty when the check brings its own limit")
 	}
@@ -87,6 +107,34 @@ func (r *reader) check(names []string) (checkRequest, error) {
 		c.free, c.Peek, c.Cost = true, true, 1
 	}
 	return c, err
+}
+
+// settlement is the body of POST /v1/settle.
+type settlement struct {
+	receipt string
+	cost    int64
+}
+
+func decodeSettlement(data []byte) (settlement, error) {
+	var s settlement
+	r, err := newReader(data)
+	if err != nil {
+		return s, err
+	}
+	given := 0
+	err = r.object(settleNames, func(name string) (err error) {
+		given++
+		if name == "cost" {
+			s.cost, err = r.integer(name)
+		} else {
+			s.receipt, err = r.text(name)
+		}
+		return err
+	})
+	if err == nil && given < len(settleNames) {
+		err = fault("", "must hold the receipt of a check, and the cost that it really had")
+	}
+	return s, err
 }
 
 // limit reads a check's own limit.

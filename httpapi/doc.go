@@ -13,6 +13,7 @@
 // put together from the head of theirs, and the status alone is the answer.
 // /v1/acquire, /v1/renew and /v1/release do so for whoever takes time: they are
 // about slots, which a lease has until it is released or lapses.
+// POST /v1/settle charges what a check with a receipt has really cost.
 // The other endpoints look at counters, reset them, set [Overrides] of single
 // keys, and show policies, cluster, health and metrics.
 //
@@ -23,8 +24,10 @@
 // A request that comes through a Middleware is told apart by its [Key]. The
 // [Checker] decides it under every policy that matches, or the one named, and the
 // same fields are set as above. Admitted, it waits for the turn that a leaky
-// bucket gives it and reaches the handler, with the ResponseWriter untouched
-// and the decision in its context. Denied, it is answered with a problem. A
+// bucket gives it and reaches the handler, with the decision in its context.
+// The ResponseWriter is untouched, unless the cost is only known afterwards
+// ([WithCostAfter]): then the check before gives a receipt, and the node settles
+// it when the handler is done. Denied, it is answered with a problem. A
 // Transport waits for its own limit before it sends, and for as long as the
 // other side asks with Retry-After.
 //

@@ -39,7 +39,11 @@ func appendDecision(b []byte, d *policy.Decision) []byte {
 		b = appendLimit(b, &d.Limits[i])
 		separator = ","
 	}
-	return append(b, `]}`...)
+	b = append(b, ']')
+	if d.Receipt != "" {
+		b = appendString(b, `,"receipt":`, d.Receipt)
+	}
+	return append(b, '}')
 }
 
 func appendLimit(b []byte, l *policy.LimitResult) []byte {

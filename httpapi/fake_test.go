@@ -29,6 +29,7 @@ type fakeNode struct {
 	asked    []policy.Request
 	resets   []string // policy/key
 	released int
+	settled  []int64 // costs
 }
 
 func newFake(t testing.TB, policies ...policy.Policy) *fakeNode {
@@ -124,6 +125,17 @@ func (n *fakeNode) Release(_ context.Context, token string) (bool, error) {
 func (n *fakeNode) plan() *policy.Plan {
 	applied, _ := n.set.Apply(nil, &policy.Request{Policy: n.set.Names()[0], Key: "k"}, policy.MatchOptions{})
 	return applied[0].Plan
+}
+
+// Settle knows no receipt but "good".
+func (n *fakeNode) Settle(_ context.Context, receipt string, actual int64) (policy.Decision, error) {
+	if receipt != "good" {
+		return policy.Decision{}, &policy.InputError{Field: "receipt", Detail: "is none", Expired: receipt == "old"}
+	}
+	n.settled = append(n.settled, actual)
+	d := n.decide(n.plan(), 1)
+	d.Cost = actual
+	return d, n.err
 }
 
 func (n *fakeNode) Policies() *policy.Set { return n.set }

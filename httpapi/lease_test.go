@@ -36,6 +36,7 @@ func TestLeaseCalls(t *testing.T) {
 		{"acquire", `{"policy":"uploads","key":"k","ttl_ms":"1s"}`, nil, nil, 400, `"ttl_ms: must be a whole number, got a string"`},
 		{"acquire", `{"policy":"uploads","key":"k","ttl":1}`, nil, nil, 400, `ttl: is not a field here; there are`},
 		{"acquire", `{"policy":"uploads","key":"k","cost":0}`, nil, nil, 400, `cost: must be at least 1`},
+		{"acquire", `{"policy":"uploads","key":"k","cost":0,"receipt":true}`, nil, nil, 200, `"cost":0,`},
 		{"acquire", `{"policy":"uploads","key":"k","peek":true}`, nil, nil, 400, `peek: is not a field here`},
 		{"acquire", `{"policy":"upload","key":"k"}`, nil, nil, 404, `did you mean`},
 		{"acquire", `{"policy":"uploads"}`, nil, nil, 400, `key: must not be empty`},
@@ -104,10 +105,10 @@ func FuzzDecodeLease(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		if token, ttl, err := decodeLease(body, renewNames); err == nil && (token == "" || ttl < 0) {
-			t.Errorf("%q: %q, %v", body, token, ttl)
+		if l, err := decodeRenewal(body); err == nil && (l.token == "" || l.ttl < 0) {
+			t.Errorf("%q: %+v", body, l)
 		}
-		if c, err := decodeAcquire(body); err == nil && (c.TTL < 0 || c.Peek) {
+		if c, err := decodeAcquire(body); err == nil && (c.TTL < 0 || c.Peek != c.free) {
 			t.Errorf("%q: %+v", body, c)
 		}
 	})

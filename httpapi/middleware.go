@@ -46,9 +46,9 @@ type Acquirer interface {
 // own; a policy that says what it keys by goes by that. An admitted
 // request reaches the handler with the RateLimit fields already set, in the
 // turn that a leaky bucket gives it, and with the decision in its context
-// ([DecisionFrom]). The ResponseWriter is the server's own, so hijacking,
-// flushing and HTTP/2 work as without the middleware, and the body is not
-// touched. A denied request does not reach the handler: it is answered with
+// ([DecisionFrom]). The ResponseWriter is the server's own (but for
+// [WithCostAfter]), so hijacking, flushing and HTTP/2 work as without the
+// middleware, and the body is not touched. A denied request does not reach the handler: it is answered with
 // Retry-After and a problem (RFC 9457), with the status of the policy that
 // denies, 429 unless it says otherwise, or 503 where the failure mode is to
 // deny. A request that no policy applies to, or that is exempt, passes without
@@ -85,6 +85,9 @@ type gate struct {
 	writer   *fieldWriter
 	fault    string // why no request can be decided
 	logged   sync.Once
+
+	settler  Settler   // nil without costs that are known afterwards
+	negative sync.Once // such a cost was logged
 }
 
 func newGate(node Checker, key Key, opts []Option) *gate {
@@ -97,6 +100,12 @@ func newGate(node Checker, key Key, opts []Option) *gate {
 		g.fault = key.check()
 	case fault != "":
 		g.fault = fault
+	}
+	if g.after != nil {
+		var settles bool
+		if g.settler, settles = node.(Settler); !settles && g.fault == "" {
+			g.fault = "WithCostAfter needs a node with SettleSoon, such as a *murmurate.Node"
+		}
 	}
 	g.writer = newFieldWriter(g.fields, g.policies)
 	return g
@@ -131,6 +140,8 @@ func (g *gate) serve(w http.ResponseWriter, r *http.Request, next http.Handler) 
 		DefaultKey:    g.key.of(r),
 		Attributes:    &requestAttributes{request: r, address: g.address, attr: g.attr},
 		OnUnreachable: g.mode,
+		Receipt:       g.after != nil,
+		Peek:          g.after != nil && g.look,
 	}
 	if g.cost != nil {
 		check.Cost = g.cost(r)
@@ -173,10 +184,14 @@ func (g *gate) answer(w http.ResponseWriter, r *http.Request, next http.Handler,
 		g.deny(w, r, d, limits)
 	case d.Source != limiter.SourceOwner && d.Source != limiter.SourceNone && r.Context().Err() != nil:
 		// To leave, or to bring too little time, must not open the limiter.
+		g.unserved(d)
 		refuse(w, r, newProblem(http.StatusServiceUnavailable, "the time given to this request ended before the limiter could decide"))
 	case !turnComes(r.Context(), d.Delay):
+		g.unserved(d)
 		g.writer.writeWait(w.Header(), behind)
 		refuse(w, r, newProblem(http.StatusServiceUnavailable, "the time given to this request ends before its turn comes; send fewer at once"))
+	case d.Receipt != "":
+		g.serveAndSettle(w, r, next, d.Receipt)
 	default:
 		next.ServeHTTP(w, r)
 	}

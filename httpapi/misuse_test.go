@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/murmurate/murmurate/limiter"
 	"github.com/murmurate/murmurate/policy"
@@ -46,6 +47,8 @@ func TestMisuse(t *testing.T) {
 		{"none beside another", node, []Option{WithDialects(None, X)}, app, "stands alone"},
 		{"too much jitter", node, []Option{WithJitter(0.5)}, app, "Jitter"},
 		{"a negative cost", node, []Option{WithCost(func(*http.Request) int64 { return -1 })}, app, "negative cost"},
+		{"no estimate and no cost", node, []Option{WithoutEstimate()}, app, "goes with WithCostAfter"},
+		{"a node that settles nothing", node, []Option{WithCostAfter(func(int, http.Header, int64, time.Duration) int64 { return 1 })}, app, "needs a node with SettleSoon"},
 		{"no policies", &fakeNode{set: emptySet()}, nil, app, "nothing would be limited"},
 		{"a set of no policies", &fakeNode{}, nil, app, "nothing would be limited"},
 		{"a node that refuses", refusing{node}, nil, app, "refuses"},

@@ -122,7 +122,7 @@ func TestOpenAPIListsWhatThereIs(t *testing.T) {
 	for name, want := range map[string][]string{
 		"Check": checkNames, "Batch": batchNames, "NewOverride": overrideNames,
 		"ReplacingLimit": append([]string{"durable"}, limitNames...), // which is only shown
-		"Acquisition":    acquireNames, "Renewal": renewNames, "Leased": releaseNames,
+		"Acquisition":    acquireNames, "Renewal": renewNames, "Leased": releaseNames, "Settlement": settleNames,
 	} {
 		if got, want := slices.Sorted(maps.Keys(schemas[name].Value.Properties)), slices.Sorted(slices.Values(want)); !slices.Equal(got, want) {
 			t.Errorf("%s: described %q, read %q", name, got, want)

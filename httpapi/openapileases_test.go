@@ -44,7 +44,8 @@ func leaseCalls(t *testing.T, open, failing http.Handler) []apiCall {
 		post(open, "/v1/acquire", `{"policy":"none","key":"a"}`, 404),
 		post(open, "/v1/acquire", `{"policy":"slots","key":"a"}`+large, 413),
 		post(failing, "/v1/acquire", `{"policy":"api","key":"a"}`, 503),
-		post(open, "/v1/acquire", `{"policy":"slots","key":"a","cost":0}`, 400).refuse(),
+		post(open, "/v1/acquire", `{"policy":"slots","key":"receipt","cost":0,"receipt":true}`, 200),
+		post(open, "/v1/acquire", `{"policy":"slots","key":"a","cost":0}`, 400), // without a receipt
 		post(open, "/v1/acquire", `{"policy":"slots","key":"a","peek":true}`, 400).refuse(),
 		post(open, "/v1/acquire", `{"policy":"slots","key":"a","ttl_ms":0}`, 400).refuse(),
 		post(open, "/v1/acquire", `{"policy":"slots","key":"a","ttl_ms":"5s"}`, 400).refuse(),

@@ -19,6 +19,8 @@ type settings struct {
 	address *ClientAddress
 	attr    func(r *http.Request, name string) string
 	cost    func(*http.Request) int64
+	after   CostAfter
+	look    bool // nothing is charged beforehand
 	skip    func(*http.Request) bool
 	denied  http.Handler
 	mode    *policy.Unreachable
@@ -45,6 +47,8 @@ func (s *settings) fault() string {
 	switch {
 	case s.named && s.policy == "":
 		return "WithPolicy must name a policy; without it every policy applies that matches"
+	case s.look && s.after == nil:
+		return "WithoutEstimate goes with WithCostAfter; without that nothing would ever be charged"
 	case s.located && s.address == nil:
 		return "WithClientAddress needs the result of NewClientAddress; was its error looked at?"
 	}
@@ -91,6 +95,43 @@ func WithAttributes(attr func(r *http.Request, name string) string) Option {
 // body. Nil: the policy's default.
 func WithCost(cost func(*http.Request) int64) Option {
 	return func(s *settings) { s.cost = cost }
+}
+
+// WithCostAfter charges each request what cost returns once the handler is
+// done with it. What is charged before, the policy's cost or that of
+// [WithCost], is an estimate: the difference is charged, whatever the limits
+// say, or given back. So to count failures only is
+//
+//	httpapi.WithCostAfter(func(status int, _ http.Header, _ int64, _ time.Duration) int64 {
+//		if status >= 400 {
+//			return 1
+//		}
+//		return 0
+//	})
+//
+// with as many attempts at one time as the limit has units. All policies that
+// apply are charged the same, so name the one whose units these are
+// ([WithPolicy]), and let others have a middleware of their own.
+//
+// A request that is not served although it was admitted, because its turn
+// came too late, costs nothing. Of a handler that panics the status is 500, if
+// it has not sent another. A negative cost is a fault of the program: it is
+// logged, and the estimate stays.
+//
+// The node has to be a [Settler]. The ResponseWriter that the handler gets is
+// an http.Flusher, an io.ReaderFrom, an http.Hijacker if the server's is, and
+// has Unwrap for http.ResponseController. What goes over a hijacked connection
+// is not counted. cost must be safe for concurrent use. Nil: costs are known
+// before.
+func WithCostAfter(cost CostAfter) Option {
+	return func(s *settings) { s.after = cost }
+}
+
+// WithoutEstimate charges nothing before [WithCostAfter] does. A request is
+// admitted if its estimate would be, so that of many at one time all can be,
+// and the limit then owes what they have cost.
+func WithoutEstimate() Option {
+	return func(s *settings) { s.look = true }
 }
 
 // WithSkip lets the requests pass unchecked for which skip returns true, such

@@ -110,14 +110,10 @@ func (a *API) setOverride(w http.ResponseWriter, r *http.Request) {
 	}
 	x := newExchange()
 	defer x.release()
-	body, err := x.read(w, r)
-	if err != nil {
-		writeProblem(w, problemOf(err))
-		return
-	}
-	wanted, err := decodeOverride(body, a.node.Policies(), name)
-	if err != nil {
-		writeProblem(w, problemOf(err))
+	wanted, ok := decodeBody(x, w, r, func(body []byte) (overrideRequest, error) {
+		return decodeOverride(body, a.node.Policies(), name)
+	})
+	if !ok {
 		return
 	}
 	o, err := a.overrides.SetOverride(name, key, wanted.Override, wanted.expiresIn)

@@ -67,9 +67,13 @@ func problemOf(err error) *problem {
 	if len(p.Errors) == 1 {
 		p.Errors = nil
 	}
-	if errors.Is(err, policy.ErrUnknownPolicy) {
-		p.Status, p.Title = http.StatusNotFound, http.StatusText(http.StatusNotFound)
+	switch {
+	case errors.Is(err, policy.ErrUnknownPolicy):
+		p.Status = http.StatusNotFound
+	case errors.Is(err, policy.ErrReceiptExpired):
+		p.Status = http.StatusGone
 	}
+	p.Title = http.StatusText(p.Status)
 	return p
 }
 

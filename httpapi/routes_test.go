@@ -24,6 +24,7 @@ func TestUnknownPathsAndMethods(t *testing.T) {
 	tests := []struct{ method, path, allow string }{
 		{"GET", "/v1/check", "POST"},
 		{"PUT", "/v1/check/batch", "POST"},
+		{"GET", "/v1/settle", "POST"},
 		{"POST", "/v1/keys/api/a", "DELETE, GET, HEAD"},
 		{"OPTIONS", "/v1/keys/api/a", "DELETE, GET, HEAD"},
 		{"POST", "/v1/overrides", "GET, HEAD"},

@@ -240,3 +240,29 @@ func BenchmarkRenew(b *testing.B) {
 		})
 	}
 }
+
+// A take and its settlement, beside open charges of others on the counter.
+func BenchmarkSettle(b *testing.B) {
+	l := &limiter.Limit{Name: "bench", Algorithm: limiter.FixedWindow, Count: limiter.MaxCount, Period: time.Hour}
+	results := make([]limiter.Result, 1)
+	for _, open := range []uint64{0, 100, 4000} {
+		b.Run(fmt.Sprint("beside ", open), func(b *testing.B) {
+			table, call := newTable(), receipted(0, l, 10)
+			for call.Receipt.Lo < open {
+				call.Receipt.Lo++
+				do(b, table, epoch, call)
+			}
+			settle := settled(call, 3)
+			b.ReportAllocs()
+			for b.Loop() {
+				call.Receipt.Lo++
+				settle.Receipt = call.Receipt
+				for _, c := range []*limiter.Call{call, settle} {
+					if err := table.Do(limiter.At(epoch), c, results); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}

@@ -25,6 +25,16 @@ func (b bucket) debtAt(now int64, t terms) wide {
 	return debt.minus(product(uint64(now-b.last), t.count))
 }
 
+func bucketOf(s state) bucket { return bucket{s.a, s.b, s.c} }
+
+func (b bucket) state() state { return state{b.spent, b.fraction, b.last} }
+
+// less is the bucket at now with less debt, in units of 1/period.
+func (b bucket) less(debt wide, now int64, t terms) bucket {
+	spent, fraction := b.debtAt(now, t).minus(debt).quoRem(t.period)
+	return bucket{int64(min(spent, maxSpent)), int64(fraction), now}
+}
+
 // judge is the rule of both buckets: a call passes if the debt and its cost
 // together stay within the capacity. It also returns the debt before the
 // call, in units of 1/period.

@@ -9,6 +9,12 @@ type budget struct {
 	_    [112]byte // written at each insertion: keep the readers of others off its cache lines
 }
 
+// budgets are those of one table: of its keys, and of its open holds.
+type budgets struct {
+	budget
+	holds budget
+}
+
 // take reserves n, or nothing. A negative n is given back.
 func (b *budget) take(n int) bool {
 	for {

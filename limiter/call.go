@@ -56,6 +56,14 @@ const (
 	// the slots. If the hold is unknown or has lapsed, a limit without a free
 	// slot denies, and the Lease does not get that one.
 	Occupy
+	// Settle charges Cost in place of what a receipt's charge was, once. Slots
+	// have none.
+	//
+	// The difference is charged whatever the limits say, and the limit may owe
+	// more than it holds, or it is given back, as far as it has not drained,
+	// left its window or been reset since. Settling again changes nothing. It
+	// answers as an admission, with the counters as they are then.
+	Settle
 )
 
 // OfHold reports whether calls of op name a hold.
@@ -121,6 +129,12 @@ type Call struct {
 	// TTL is how long the lease's slots stay occupied without a Renew, in each
 	// limit at most its Period. Release has none.
 	TTL time.Duration
+	// Receipt names the charge that a Take, Acquire, Confirm or Occupy makes, so
+	// that it can be settled within [ReceiptLife], or that a Settle is about. The
+	// Hold of what is confirmed has it too. Zero: the charge is final.
+	Receipt ReceiptID
+	// Charged is the cost that the charge to Settle had. Other calls have none.
+	Charged int64
 }
 
 // MaxCharges bounds the limits of one call.

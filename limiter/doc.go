@@ -22,6 +22,10 @@
 // ([Acquire]), renews them ([Renew]) and frees them ([Release]); those of a
 // holder that is gone come back by themselves.
 //
+// A charge can be an estimate, which is settled when the real cost is known
+// ([Settle]): what is missing becomes debt, and what is too much is given back
+// as far as it still counts.
+//
 // What is not promised: the table does not survive the process, and a full
 // table refuses new subjects ([ErrFull]) rather than forget a live one.
 package limiter

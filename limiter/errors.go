@@ -7,9 +7,10 @@ import (
 )
 
 // ErrFull means that the call needs a new counter and the table holds as
-// many live ones as it may, a lease's slot counting as one, or that it is a
-// hold and too many are open.
-// Nothing was charged or held, and counters that exist go on as before.
+// many live ones as it may, a lease's slot counting as one, that it is a hold
+// and too many are open, or that there is no place to remember that a receipt
+// is open or settled. Nothing was charged, held or settled, and counters that
+// exist go on as before.
 var ErrFull = errors.New("limiter: the table is full of live counters; raise its MaxKeys or wait until some expire")
 
 // CallError is a [Call] that cannot be decided. Nothing was charged.
@@ -27,8 +28,8 @@ func (e *CallError) Error() string { return "limiter: " + e.Field + ": " + e.Det
 // not fit. It does not validate the limits: see [Limit.Validate].
 func (c *Call) check(results int) error {
 	switch {
-	case c.Op > Occupy:
-		return &CallError{"op", fmt.Sprintf("must be take, peek, reset, hold, confirm, cancel, acquire, renew, release or occupy, got %d", c.Op)}
+	case c.Op > Settle:
+		return &CallError{"op", fmt.Sprintf("must be take, peek, reset, hold, confirm, cancel, acquire, renew, release, occupy or settle, got %d", c.Op)}
 	case c.Op.OfLease() && c.Lease == LeaseID{}:
 		return &CallError{"lease", "acquiring, renewing and releasing need the lease's id, 128 random bits"}
 	case c.Op.OfLease() && c.Op != Release && c.TTL <= 0:
@@ -37,6 +38,10 @@ func (c *Call) check(results int) error {
 		return &CallError{"hold", "holding, confirming and cancelling need the hold's id, 128 random bits"}
 	case c.Op == Hold && (c.Lapse <= 0 || c.Lapse > MaxLapse):
 		return &CallError{"lapse", fmt.Sprintf("must be more than 0 and at most %v, got %v", MaxLapse, c.Lapse)}
+	case c.Op == Settle && c.Receipt == ReceiptID{}:
+		return &CallError{"receipt", "settling needs the id of the charge"}
+	case c.Op == Settle && c.Charged < 0:
+		return &CallError{"charged", fmt.Sprintf("must not be negative, got %d", c.Charged)}
 	case len(c.Charges) == 0:
 		return &CallError{"charges", "a call needs at least one"}
 	case len(c.Charges) > MaxCharges:
@@ -55,6 +60,8 @@ func (c *Call) check(results int) error {
 			return chargeError(i, "cost", fmt.Sprintf("must not be negative, got %d", charge.Cost))
 		case charge.Cooldown < 0 || charge.Cooldown > MaxCooldown:
 			return chargeError(i, "cooldown", fmt.Sprintf("must be 0 to %d days, got %v", MaxCooldown/(24*time.Hour), charge.Cooldown))
+		case c.Op == Settle && charge.Limit.Algorithm == Concurrency:
+			return chargeError(i, "limit", "a concurrency limit has slots, which are released, and no units to settle")
 		case (c.Op == Renew || c.Op == Release) && !charge.occupies():
 			return chargeError(i, "limit", "only the slot of a concurrency limit can be renewed or released, at a cost of 1")
 		}

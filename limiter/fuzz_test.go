@@ -86,11 +86,13 @@ func FuzzAnyNumbers(f *testing.F) {
 			limiter.Take, limiter.Hold, limiter.Take, limiter.Confirm, // of the hold, if it was admitted
 			limiter.Confirm, limiter.Confirm, limiter.Take, limiter.Hold, limiter.Peek, limiter.Cancel, limiter.Take, // of others
 			limiter.Acquire, limiter.Renew, limiter.Take, limiter.Hold, limiter.Occupy, limiter.Release, limiter.Reset,
+			limiter.Take, limiter.Settle, limiter.Take, limiter.Settle, limiter.Peek,
 		}
 		for i := range int64(len(ops)) {
 			call.Op, call.Lapse = ops[i], limiter.MaxLapse
 			call.Lease.Lo, call.TTL = 1, time.Duration(at)
-			call.Hold.Lo = max(uint64(i), 3) - 2 // what follows a hold is about it
+			call.Hold.Lo = max(uint64(i), 3) - 2                // what follows a hold is about it
+			call.Receipt.Lo, call.Charged = uint64(i/2), cost^i // and what follows a take
 			if err := table.Do(limiter.Instant{Mono: at + i*period, Wall: at ^ i}, call, results); err != nil {
 				continue // an algorithm that is none, a negative cost or TTL
 			}

@@ -28,7 +28,7 @@ const (
 type hold struct {
 	id       HoldID
 	lapses   int64 // Instant.Mono from which it counts no more
-	reserved int   // counters and log blocks that charging it may take
+	reserved int   // counters, log blocks and places of receipts that charging it may take
 	units    []heldUnits
 }
 

@@ -313,7 +313,7 @@ func TestWrongLeases(t *testing.T) {
 		"lease":            func(c *limiter.Call) { c.Lease = limiter.LeaseID{} },
 		"ttl":              func(c *limiter.Call) { c.TTL = 0 },
 		"charges[0].limit": func(c *limiter.Call) { c.Op, c.Charges[0].Limit = limiter.Renew, rate },
-		"op":               func(c *limiter.Call) { c.Op = limiter.Occupy + 1 },
+		"op":               func(c *limiter.Call) { c.Op = limiter.Settle + 1 },
 		"hold":             func(c *limiter.Call) { c.Op = limiter.Occupy },
 	} {
 		call := leased(limiter.Acquire, 1, slots(1))

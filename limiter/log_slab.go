@@ -135,6 +135,31 @@ func (s *logSlab) trim(g callLog, upTo int64) (trimmed callLog, freed int) {
 	return g, freed
 }
 
+// less takes units out of the entry of the given time, if it is still there,
+// and returns how many blocks that freed. No entry is left empty, so that a
+// log is as long as what it counts.
+func (s *logSlab) less(g callLog, units, at int64) (left callLog, freed int) {
+	for h, i := g.oldest, g.first; h != 0; h, i = s.block(h).next, 0 {
+		b := s.block(h)
+		for ; i < g.lastIn(h); i++ {
+			if b.at[i] != at {
+				continue
+			}
+			units = min(units, int64(b.units[i]))
+			b.units[i] -= uint16(units)
+			g.units -= units
+			if b.units[i] > 0 {
+				return g, 0
+			}
+			used := len(s.blocks) - s.unused
+			left = s.move(g, s)
+			s.drop(g)
+			return left, used - (len(s.blocks) - s.unused)
+		}
+	}
+	return g, 0
+}
+
 // lastIn is the place behind the last entry of one of g's blocks.
 func (g callLog) lastIn(h handle) uint8 {
 	if h == g.newest {
@@ -170,13 +195,16 @@ func (s *logSlab) leaveAt(g callLog, units int64) int64 {
 // most of this one.
 func (s *logSlab) sparse() bool { return len(s.blocks) > 64 && s.unused > len(s.blocks)/4*3 }
 
-// move copies a log to another slab.
+// move copies the entries of a log that are not empty, in another slab or in
+// this one.
 func (s *logSlab) move(g callLog, to *logSlab) callLog {
 	moved := callLog{}
 	for h, i := g.oldest, g.first; h != 0; h, i = s.block(h).next, 0 {
 		b := s.block(h)
 		for ; i < g.lastIn(h); i++ {
-			moved = to.push(moved, b.at[i], int64(b.units[i]))
+			if b.units[i] > 0 {
+				moved = to.push(moved, b.at[i], int64(b.units[i]))
+			}
 		}
 	}
 	return moved

@@ -9,7 +9,7 @@ import (
 // one shard, so that one lock covers a call.
 type shard struct {
 	// Neighbours in memory must not share cache lines, which processors
-	// fetch in pairs. At the end an empty array would take room itself.
+	// fetch in pairs. At the end this would take room even where it has no bytes.
 	_ [(128 - unsafe.Sizeof(shardFields{})%128) % 128]byte
 	shardFields
 }
@@ -20,12 +20,11 @@ type shardFields struct {
 	clock  Instant // latest that any call on this shard has brought
 	slots  slots
 	logs   *logSlab // nil until the first log
-	budget *budget  // of the table
+	budget *budgets // of the table
 
-	book       *holdBook // nil while there are no holds
-	holdBudget *budget   // of the table
-
-	holders *holderBook // nil while nobody has a slot
+	book     *holdBook    // nil while there are no holds
+	receipts *receiptBook // nil while there are none
+	holders  *holderBook  // nil while nobody has a slot
 }
 
 // peek answers every charge as the counters are, and reports whether all
@@ -51,7 +50,8 @@ func (s *shard) peek(now Instant, call *Call, results []Result) bool {
 
 // take charges every limit if all admit the call.
 func (s *shard) take(now Instant, call *Call, results []Result) error {
-	if len(call.Charges) == 1 && call.Charges[0].plain() && (s.book == nil || len(s.holdsOn(call.Subject, now)) == 0) {
+	if len(call.Charges) == 1 && call.Charges[0].plain() && call.Receipt == (ReceiptID{}) &&
+		(s.book == nil || len(s.holdsOn(call.Subject, now)) == 0) {
 		return s.takeOne(now, call, &results[0])
 	}
 	if !s.peek(now, call, results) {
@@ -63,7 +63,7 @@ func (s *shard) take(now Instant, call *Call, results []Result) error {
 
 // charge charges every limit of a call that all admit.
 func (s *shard) charge(now Instant, call *Call, results []Result) error {
-	if err := s.makeRoom(now, call, 0); err != nil {
+	if err := s.makeRoom(now, call, -call.opens()); err != nil {
 		return err
 	}
 	open := s.holdsOn(call.Subject, now)
@@ -73,6 +73,7 @@ func (s *shard) charge(now Instant, call *Call, results []Result) error {
 			s.chargeOne(call.Subject, c, &q, &results[i])
 		}
 	}
+	s.remember(now, call, results)
 	return nil
 }
 
@@ -82,8 +83,8 @@ func (c *Charge) plain() bool {
 	return a != SlidingLog && a != Concurrency && c.Cooldown == 0
 }
 
-// takeOne is take for the usual call of one plain limit beside no holds: it
-// judges once.
+// takeOne is take for the usual call of one plain limit, without a receipt and
+// beside no holds: it judges once.
 func (s *shard) takeOne(now Instant, call *Call, r *Result) error {
 	c := &call.Charges[0]
 	q := request{now: now, limit: c.Limit, cost: c.Cost, take: true}
@@ -126,6 +127,7 @@ func (s *shard) reset(now Instant, call *Call, results []Result) {
 			s.remove(at)
 		}
 		s.dropHolders(call.Subject, c)
+		s.forget(c.counterOf(call.Subject))
 	}
 	s.peek(now, call, results)
 }
@@ -155,7 +157,8 @@ func (s *shard) ask(i int, q *request, r *Result) {
 }
 
 // makeRoom takes what charging the call needs beyond what is reserved for it,
-// or returns ErrFull. Of a reservation it gives back what is not needed.
+// or returns ErrFull. Of a reservation it gives back what is not needed. A
+// negative reservation is what the call needs besides.
 func (s *shard) makeRoom(now Instant, call *Call, reserved int) error {
 	counters, others := s.needs(call)
 	if counters > 0 && !s.slots.room(counters) {

@@ -31,7 +31,7 @@ func (s *shard) dropLapsed(subject Subject, now Instant) []hold {
 // release gives back the room that a hold takes.
 func (s *shard) release(h *hold) {
 	s.budget.give(h.reserved)
-	s.holdBudget.give(1)
+	s.budget.holds.give(1)
 }
 
 // keepHolds leaves subject with the given holds.
@@ -57,11 +57,11 @@ func (s *shard) hold(now Instant, call *Call, results []Result) error {
 	if len(h.units) == 0 {
 		return nil
 	}
-	if len(open) >= maxSubjectHolds || !s.holdBudget.take(1) {
+	if len(open) >= maxSubjectHolds || !s.budget.holds.take(1) {
 		return ErrFull
 	}
 	if !s.budget.take(h.reserved) {
-		s.holdBudget.give(1)
+		s.budget.holds.give(1)
 		return ErrFull
 	}
 	if s.book == nil {
@@ -87,7 +87,7 @@ func (s *shard) describe(now Instant, call *Call, results []Result) {
 
 // holdOf is the hold that call asks for.
 func holdOf(now Instant, call *Call) hold {
-	h := hold{id: call.Hold, lapses: now.Mono + int64(call.Lapse), units: make([]heldUnits, 0, len(call.Charges))}
+	h := hold{id: call.Hold, lapses: now.Mono + int64(call.Lapse), units: make([]heldUnits, 0, len(call.Charges)), reserved: call.opens()}
 	for i := range call.Charges {
 		c := &call.Charges[i]
 		if c.Cost == 0 {
@@ -114,7 +114,7 @@ func (s *shard) confirm(now Instant, call *Call, results []Result) error {
 		reserved = open[at].reserved
 	}
 	s.peek(now, call, results) // trims the logs, which makeRoom asks for
-	if err := s.makeRoom(now, call, reserved); err != nil {
+	if err := s.makeRoom(now, call, reserved-call.opens()); err != nil {
 		return err
 	}
 	s.endHold(now, call, 0)
@@ -125,6 +125,7 @@ func (s *shard) confirm(now Instant, call *Call, results []Result) error {
 		results[i].Delay = 0
 	}
 	s.describe(now, call, results)
+	s.remember(now, call, results)
 	return nil
 }
 

@@ -21,6 +21,18 @@ func (w sliding) at(start, period int64) sliding {
 	}
 }
 
+// less is the state with units less in the window that begins at start, or
+// as it is if that is past.
+func (w sliding) less(units, start, period int64) sliding {
+	switch start {
+	case w.start:
+		w.current -= min(units, w.current)
+	case w.start - period:
+		w.previous -= min(units, w.previous)
+	}
+	return w
+}
+
 // slidingWindow: the last period is estimated as the units of the current
 // window, and of the previous one the part that the last period still
 // covers, as if they had been spread evenly. A call passes if the estimate

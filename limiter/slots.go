@@ -24,6 +24,18 @@ type slot struct {
 	algorithm Algorithm // with coolingDown for a cool-down
 }
 
+// unused reports whether the counter's state is that of an unused one.
+func (e *slot) unused() bool {
+	switch e.algorithm {
+	case SlidingWindow:
+		return e.state.b|e.state.c == 0
+	case SlidingLog, FixedWindow, Quota:
+		return e.state.a == 0
+	default:
+		return e.state.a|e.state.b == 0
+	}
+}
+
 // keep notes how long the counter must be kept, now that its limit has given
 // answer r. A charge settles that. Any other call can only put it off, as
 // when its limit's count was lowered, so that debts take longer to drain; but

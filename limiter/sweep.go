@@ -13,8 +13,8 @@ const (
 const reclaimBudget = 512
 
 // Sweep drops counters that have expired at now, looking at about budget
-// slots from where the last sweep stopped, and returns how many it dropped,
-// with the slots of leases that have lapsed.
+// slots from where the last sweep stopped, and returns how many places of
+// MaxKeys that freed, those of receipts and of leases that have lapsed included.
 // It gives back the memory of shards that have become mostly empty, which
 // holds such a shard's lock while its counters move.
 //
@@ -53,7 +53,7 @@ func (t *Table) sweepLocked(now Instant, budget int) (dropped int) {
 }
 
 // sweep looks at n slots from the given one on. It returns how many counters
-// it dropped, where to go on, and whether that is the end of the shard.
+// or receipts it dropped, where to go on, and whether that is the end of the shard.
 func (s *shard) sweep(m *mark, now Instant, from, n int) (dropped, next int, done bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,6 +65,7 @@ func (s *shard) sweep(m *mark, now Instant, from, n int) (dropped, next int, don
 	}
 	s.sweepHolds(s.clock)
 	dropped += s.sweepHolders(s.clock)
+	dropped += s.sweepReceipts(s.clock)
 	if s.slots.sparse() {
 		dropped += s.rebuild(s.clock, 0)
 	}

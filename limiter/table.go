@@ -9,8 +9,10 @@ const DefaultMaxKeys = 10_000_000
 type TableOptions struct {
 	// MaxKeys is a hard bound on live counters. A counter is one limit of
 	// one subject; its cool-down, while there is one, and each six calls that
-	// a sliding log keeps count as one more. A concurrency limit counts as one
-	// for each of its holders. 0 is DefaultMaxKeys, less than 1 is 1.
+	// a sliding log keeps count as one more, and so does a receipt while it is
+	// open, for each limit, and for an hour after it was settled. A concurrency
+	// limit counts as one for each of its holders. 0 is DefaultMaxKeys, less
+	// than 1 is 1.
 	//
 	// From some hundred thousand on, a counter takes 60 to 75 bytes, and a log
 	// 64 to 128 more for each six calls.
@@ -23,8 +25,7 @@ type Table struct {
 	shards []shard
 	latest mark
 	_      [112]byte // the mark is read by every call, so nothing hot may share its cache lines
-	budget budget
-	holds  budget
+	budget budgets
 	sweep  struct {
 		sync.Mutex
 		shard, slot int // where the next sweep goes on
@@ -39,11 +40,11 @@ func NewTable(o TableOptions) *Table {
 	}
 	t := &Table{shards: make([]shard, shardsFor(most))}
 	t.budget.most = int64(most)
-	t.holds.most = maxHolds
+	t.budget.holds.most = maxHolds
 	t.latest.init()
 	for i := range t.shards {
 		t.shards[i].clock = Instant{Mono: minClock, Wall: minClock}
-		t.shards[i].budget, t.shards[i].holdBudget = &t.budget, &t.holds
+		t.shards[i].budget = &t.budget
 	}
 	return t
 }
@@ -92,9 +93,9 @@ func shardsFor(keys int) int {
 // its own.
 //
 // Errors: a [*CallError] says what is wrong with the call; [ErrFull] is for
-// a call that needs a new counter while MaxKeys are live, or a hold while
-// 65,536 are open in the table or 1,024 on its subject. With either, nothing
-// was charged and results are void.
+// a call that needs a new counter, or a place for its receipt, while MaxKeys
+// are live, or a hold while 65,536 are open in the table or 1,024 on its
+// subject. With either, nothing was charged and results are void.
 func (t *Table) Do(now Instant, call *Call, results []Result) error {
 	if err := call.check(len(results)); err != nil {
 		return err
@@ -132,6 +133,8 @@ func (t *Table) do(now Instant, call *Call, results []Result) error {
 		s.leave(now, call, results)
 	case Occupy:
 		return s.occupy(now, call, results)
+	case Settle:
+		return s.settle(now, call, results)
 	default:
 		s.peek(now, call, results)
 	}
@@ -145,5 +148,6 @@ func (t *Table) shardOf(s Subject) *shard {
 
 // Len is the number of live counters and cool-downs, those included that have
 // expired and are not swept yet, the blocks of sliding logs and the slots of
-// leases (see MaxKeys), and what open holds may come to need.
+// leases (see MaxKeys), what open holds may come to need, and the places of
+// receipts.
 func (t *Table) Len() int { return int(t.budget.used.Load()) }

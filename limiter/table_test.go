@@ -133,11 +133,13 @@ func TestWrongCalls(t *testing.T) {
 		call    limiter.Call
 		results int
 	}{
-		{"op", limiter.Call{Op: limiter.Occupy + 1, Charges: []limiter.Charge{good}}, 1},
+		{"op", limiter.Call{Op: limiter.Settle + 1, Charges: []limiter.Charge{good}}, 1},
 		{"hold", limiter.Call{Op: limiter.Hold, Lapse: sec, Charges: []limiter.Charge{good}}, 1},
 		{"hold", limiter.Call{Op: limiter.Confirm, Charges: []limiter.Charge{good}}, 1},
 		{"lapse", limiter.Call{Op: limiter.Hold, Hold: limiter.HoldID{Lo: 1}, Charges: []limiter.Charge{good}}, 1},
 		{"lapse", limiter.Call{Op: limiter.Hold, Hold: limiter.HoldID{Lo: 1}, Lapse: limiter.MaxLapse + 1, Charges: []limiter.Charge{good}}, 1},
+		{"receipt", limiter.Call{Op: limiter.Settle, Charges: []limiter.Charge{good}}, 1},
+		{"charged", limiter.Call{Op: limiter.Settle, Receipt: limiter.ReceiptID{Lo: 1}, Charged: -1, Charges: []limiter.Charge{good}}, 1},
 		{"charges", limiter.Call{}, 0},
 		{"charges", limiter.Call{Charges: many}, len(many)},
 		{"results", limiter.Call{Charges: []limiter.Charge{good}}, 2},

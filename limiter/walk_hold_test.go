@@ -8,7 +8,7 @@ import (
 
 // maxWalkHolds bounds the holds of one walk: each reserves room in a table
 // that is small so that it has one shard.
-const maxWalkHolds = 5
+const maxWalkHolds = 3
 
 // walkHold is a hold that was admitted at some time in a walk.
 type walkHold struct {
@@ -39,10 +39,14 @@ func (w *walk) endHold() (limiter.Call, bool) {
 	if h.ended && w.clock-h.at > int64(2*time.Second) {
 		return limiter.Call{}, false
 	}
-	if !h.ended {
+	ended := h.ended
+	if !ended {
 		h.ended, h.at = true, w.clock
 	}
 	call := h.call
 	call.Op, call.Lapse = pick(w, limiter.Confirm, limiter.Cancel), 0
+	if !ended && call.Op == limiter.Confirm {
+		w.keep(&call)
+	}
 	return call, true
 }

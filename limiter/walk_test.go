@@ -37,7 +37,8 @@ type walk struct {
 	last     limiter.Result
 	admitted bool // the last call
 	holds    []walkHold
-	tried    int   // holds, admitted or not
+	receipts []walkReceipt
+	tried    int   // holds and receipts, admitted or not
 	clock    int64 // the latest Instant.Mono
 	steady   bool  // limits do not change, so sweeping must not show
 	drifts   bool  // Wall runs at another rate than Mono
@@ -141,6 +142,11 @@ func (w *walk) step() string {
 			return w.compare(&call)
 		}
 	}
+	if w.choose(4) == 0 {
+		if call, ok := w.settlement(); ok {
+			return w.compare(&call)
+		}
+	}
 	call := limiter.Call{
 		Op:      pick(w, limiter.Take, limiter.Take, limiter.Take, limiter.Take, limiter.Take, limiter.Take, limiter.Peek, limiter.Reset),
 		Subject: limiter.Subject{Hi: uint64(w.choose(2)), Lo: 7},
@@ -157,10 +163,17 @@ func (w *walk) step() string {
 		call.Charges = append(call.Charges, limiter.Charge{Limit: l, Tag: l.Tag(), Cost: w.cost(l), Cooldown: cool.Cooldown, Extend: cool.Extend})
 	}
 	call.Patient = w.choose(8) == 0
+	if call.Op == limiter.Take {
+		w.open(&call)
+	}
 	if call.Op == limiter.Take && len(w.holds) < maxWalkHolds && w.choose(3) == 0 {
 		return w.hold(&call)
 	}
-	return w.compare(&call)
+	wrong := w.compare(&call)
+	if w.admitted {
+		w.keep(&call)
+	}
+	return wrong
 }
 
 // changeCooldown gives a limit another cool-down.

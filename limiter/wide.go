@@ -38,6 +38,14 @@ func (x wide) exceeds(y wide) bool {
 	return x.hi > y.hi || x.hi == y.hi && x.lo > y.lo
 }
 
+// atMost is the smaller of x and y.
+func (x wide) atMost(y wide) wide {
+	if x.exceeds(y) {
+		return y
+	}
+	return x
+}
+
 // zero reports whether x is 0.
 func (x wide) zero() bool { return x.hi|x.lo == 0 }
 

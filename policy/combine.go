@@ -6,7 +6,7 @@ package policy
 // remaining. A policy in shadow stands back behind one that is not. Policy,
 // Cost, Shadow, OnUnreachable and DenyStatus are that policy's. Limits are those of all,
 // in order. An admission waits for the slowest (Delay), and its Source is the
-// weakest of all.
+// weakest of all. It has no Receipt: each of them has its own.
 func Combine(first Decision, others ...Decision) Decision {
 	d, delay, source := first, first.Delay, first.Source
 	limits := first.Limits[:len(first.Limits):len(first.Limits)] // appending copies
@@ -18,7 +18,7 @@ func Combine(first Decision, others ...Decision) Decision {
 		delay, source = max(delay, other.Delay), max(source, other.Source)
 		limits = append(limits, other.Limits...)
 	}
-	d.Limits = limits
+	d.Limits, d.Receipt = limits, ""
 	if d.Allowed {
 		d.Delay, d.Source = delay, source
 	}

@@ -26,6 +26,9 @@ type Decision struct {
 	DenyStatus int
 	// Limits are the answers of the limits in configured order.
 	Limits []LimitResult
+	// Receipt is what the request's real cost is settled with. Empty: the
+	// request asked for none, or was denied.
+	Receipt string
 }
 
 // LimitResult is one limit's part in a Decision.

@@ -13,6 +13,10 @@ type Plan struct {
 	charge []limiter.Charge // costs are the policy's default
 }
 
+// NewPlan makes p ready as it is, without judging it: for one that was judged
+// elsewhere. Only its limits, names and mode count.
+func NewPlan(p *Policy) *Plan { return newPlan(p) }
+
 // newPlan copies p, so that the caller's later changes do not show.
 func newPlan(p *Policy) *Plan {
 	own := *p

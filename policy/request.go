@@ -44,6 +44,11 @@ type Request struct {
 	// ttl of each of its concurrency limits. 0 is the shortest of those. It says
 	// nothing in a check.
 	TTL time.Duration
+	// Receipt takes the cost for an estimate: a request that is admitted is
+	// given a receipt, with which the real cost is settled within
+	// limiter.ReceiptLife. With Peek nothing is charged before that. Concurrency
+	// limits have no part in it.
+	Receipt bool
 	// OnUnreachable, when not nil, is the failure mode in place of the
 	// policy's.
 	OnUnreachable *Unreachable
@@ -55,6 +60,9 @@ var (
 	ErrInput = errors.New("invalid request")
 	// ErrUnknownPolicy is the ErrInput of a policy that the set does not hold.
 	ErrUnknownPolicy = errors.New("unknown policy")
+	// ErrReceiptExpired is the ErrInput of a receipt that can be settled no
+	// more.
+	ErrReceiptExpired = errors.New("expired receipt")
 )
 
 // InputError is the ErrInput with its details.
@@ -67,14 +75,17 @@ type InputError struct {
 	Unknown bool
 	// Other is the path of the field that this one clashes with, if it is one.
 	Other string
+	// Expired is set when the receipt was good once.
+	Expired bool
 }
 
 // Error joins field and detail.
 func (e *InputError) Error() string { return e.Field + ": " + e.Detail }
 
-// Is matches ErrInput, and ErrUnknownPolicy if that is the fault.
+// Is matches ErrInput, and ErrUnknownPolicy or ErrReceiptExpired if that is
+// the fault.
 func (e *InputError) Is(target error) bool {
-	return target == ErrInput || e.Unknown && target == ErrUnknownPolicy
+	return target == ErrInput || e.Unknown && target == ErrUnknownPolicy || e.Expired && target == ErrReceiptExpired
 }
 
 // InputErrors takes err, nil or joined by this package, apart.

@@ -25,7 +25,9 @@ type Limiter struct {
 	given  int                    // answers
 	calls  []policy.Request
 	resets []policy.Request
-	leases map[string]*lease // by token
+	leases map[string]*lease     // by token
+	admits map[string]*admission // by their receipts
+	closed []Settlement
 }
 
 // Allowing returns a Limiter that admits everything.
@@ -87,7 +89,11 @@ func (l *Limiter) Check(_ context.Context, r policy.Request) (policy.Decision, e
 	}
 	l.calls = append(l.calls, r)
 	a := l.next(&r)
-	return a.decision(plan, r.Cost), a.Err
+	d := a.decision(plan, r.Cost)
+	if r.Receipt && d.Allowed {
+		d.Receipt = l.receipt(r, d)
+	}
+	return d, a.Err
 }
 
 // CheckAll gives the next answers.

@@ -19,6 +19,8 @@ import (
 type checks interface {
 	Check(ctx context.Context, r policy.Request) (policy.Decision, error)
 	CheckAll(ctx context.Context, rs []policy.Request) []policy.Outcome
+	Settle(ctx context.Context, receipt string, actual int64) (policy.Decision, error)
+	SettleSoon(receipt string, actual int64)
 	Reset(ctx context.Context, policyName, key string) (policy.Decision, error)
 	Policies() *policy.Set
 }
@@ -52,6 +54,34 @@ func TestAllowing(t *testing.T) {
 	d, err := l.Reset(t.Context(), "any", "k")
 	if err != nil || !d.Allowed || fmt.Sprint(l.Resets()) != fmt.Sprint([]policy.Request{{Policy: "any", Key: "k"}}) {
 		t.Errorf("reset: %v, %+v, recorded %v", err, d, l.Resets())
+	}
+}
+
+func TestSettledDoubles(t *testing.T) {
+	t.Parallel()
+	l := testcluster.Scripted(testcluster.Answer{Allowed: true}, testcluster.Answer{Allowed: true}, testcluster.Answer{})
+	r := policy.Request{Policy: "any", Key: "k", Cost: 5, Receipt: true}
+	first, _ := l.Check(t.Context(), r)
+	second, _ := l.Check(t.Context(), r)
+	if denied, _ := l.Check(t.Context(), r); denied.Receipt != "" || first.Receipt == "" || first.Receipt == second.Receipt {
+		t.Errorf("receipts %q, %q and %q", first.Receipt, second.Receipt, denied.Receipt)
+	}
+	for _, wrong := range []error{
+		func() error { _, err := l.Settle(t.Context(), "forged", 1); return err }(),
+		func() error { _, err := l.Settle(t.Context(), first.Receipt, -1); return err }(),
+	} {
+		if !errors.Is(wrong, policy.ErrInput) {
+			t.Errorf("%v", wrong)
+		}
+	}
+	l.SettleSoon(second.Receipt, 9)
+	for range 2 {
+		if d, err := l.Settle(t.Context(), first.Receipt, 3); err != nil || !d.Allowed || d.Cost != 3 {
+			t.Errorf("%v, %+v", err, d)
+		}
+	}
+	if got, want := fmt.Sprint(l.Settled()), fmt.Sprint([]testcluster.Settlement{{Request: r, Cost: 9}, {Request: r, Cost: 3}}); got != want {
+		t.Errorf("settled %s, want %s", got, want)
 	}
 }
 

@@ -13,13 +13,27 @@ import (
 // the call (uvarint) before the call itself: a call that the server cannot
 // understand does not spoil the rest.
 
+// flagReceipt is set in the op of a call that has a receipt's id. See
+// flagCooldowns for the other one.
+const flagReceipt = 0x40
+
+// hasReceipt reports whether the call has the id of a receipt, or lacks it
+// although it should.
+func hasReceipt(call *limiter.Call) bool {
+	return call.Op == limiter.Settle || call.Receipt != limiter.ReceiptID{}
+}
+
 // appendCall writes what a call asks, its cool-downs left out. It does not
 // depend on when it is sent.
 func appendCall(b []byte, call *limiter.Call) ([]byte, error) {
 	if n := len(call.Charges); n == 0 || n > limiter.MaxCharges {
 		return b, fmt.Errorf("transport: a call has 1 to %d limits, not %d", limiter.MaxCharges, n)
 	}
-	b = append(b, byte(call.Op))
+	op := byte(call.Op)
+	if hasReceipt(call) {
+		op |= flagReceipt
+	}
+	b = append(b, op)
 	b = binary.LittleEndian.AppendUint64(b, call.Subject.Hi)
 	b = binary.LittleEndian.AppendUint64(b, call.Subject.Lo)
 	if call.Op.OfHold() {
@@ -34,15 +48,22 @@ func appendCall(b []byte, call *limiter.Call) ([]byte, error) {
 	if call.Op == limiter.Hold {
 		b = binary.AppendUvarint(b, uint64(call.Lapse))
 	}
+	if hasReceipt(call) {
+		b = binary.LittleEndian.AppendUint64(b, call.Receipt.Hi)
+		b = binary.LittleEndian.AppendUint64(b, call.Receipt.Lo)
+	}
+	if call.Op == limiter.Settle {
+		b = binary.AppendUvarint(b, uint64(call.Charged))
+	}
 	b = append(b, byte(len(call.Charges)))
 	for i := range call.Charges {
 		c := &call.Charges[i]
-		if !canTravel(c.Limit) {
-			return b, fmt.Errorf("transport: zone %q of limit %q: other nodes cannot know it; use a name of the time zone database", c.Limit.Zone, c.Limit.Name)
-		}
 		b = binary.LittleEndian.AppendUint64(b, c.Tag)
 		b = binary.AppendUvarint(b, uint64(c.Cost))
-		b = appendLimit(b, c.Limit)
+		var err error
+		if b, err = AppendLimit(b, c.Limit); err != nil {
+			return b, err
+		}
 	}
 	return b, nil
 }
@@ -50,7 +71,7 @@ func appendCall(b []byte, call *limiter.Call) ([]byte, error) {
 // protocolOf is the least version of the protocol in which call can be said,
 // its cool-downs left out.
 func protocolOf(call *limiter.Call) uint8 {
-	if call.Op > limiter.Cancel {
+	if call.Op > limiter.Cancel || hasReceipt(call) {
 		return protocolV3
 	}
 	for i := range call.Charges {
@@ -76,9 +97,10 @@ type callSpace struct {
 func (s *callSpace) decode(body []byte, z *zones) bool {
 	d := decoder{rest: body}
 	op := d.uint8()
-	s.call.Op = limiter.Op(op &^ flagCooldowns)
+	s.call.Op = limiter.Op(op &^ (flagReceipt | flagCooldowns))
 	s.call.Subject = limiter.Subject{Hi: d.uint64(), Lo: d.uint64()}
 	s.call.Hold, s.call.Lapse = limiter.HoldID{}, 0
+	s.call.Receipt, s.call.Charged = limiter.ReceiptID{}, 0
 	if s.call.Op.OfHold() {
 		s.call.Hold = limiter.HoldID{Hi: d.uint64(), Lo: d.uint64()}
 	}
@@ -90,8 +112,14 @@ func (s *callSpace) decode(body []byte, z *zones) bool {
 	if s.call.Op == limiter.Hold {
 		s.call.Lapse = time.Duration(min(d.uvarint(), uint64(limiter.MaxLapse)))
 	}
+	if op&flagReceipt != 0 {
+		s.call.Receipt = limiter.ReceiptID{Hi: d.uint64(), Lo: d.uint64()}
+	}
+	if s.call.Op == limiter.Settle {
+		s.call.Charged = int64(d.uvarint())
+	}
 	n := int(d.uint8())
-	if s.call.Op > limiter.Occupy || n == 0 || n > limiter.MaxCharges {
+	if s.call.Op > limiter.Settle || s.call.Charged < 0 || n == 0 || n > limiter.MaxCharges {
 		return false
 	}
 	s.call.Charges = s.charges[:n]

@@ -21,7 +21,9 @@ func sampleCooldowns(t testing.TB) []*limiter.Call {
 	patient.Charges[1].Cooldown = time.Minute
 	hold := sampleHolds()[0]
 	hold.Charges[0].Cooldown, hold.Charges[0].Extend = time.Hour, true
-	return []*limiter.Call{take, patient, hold}
+	acquired, receipted := sampleLeases()[0], sampleReceipts()[0]
+	acquired.Charges[0].Cooldown, receipted.Charges[0].Cooldown = time.Hour, time.Hour
+	return []*limiter.Call{take, patient, hold, acquired, receipted}
 }
 
 func TestCooldownsSurviveTheWire(t *testing.T) {
@@ -85,7 +87,7 @@ func TestCooldownsThatMakeNoSense(t *testing.T) {
 		"one too many":      ending(0, minute, minute),
 		"neither":           append(bytes.Clone(plain[:0]), plain[0]|flagCooldowns),
 		"flag of the op":    append([]byte{plain[0] | flagCooldowns}, plain[1:]...),
-		"cool-downs, no op": append([]byte{byte(limiter.Cancel+1) | flagCooldowns}, ending(0, minute)[1:]...),
+		"cool-downs, no op": append([]byte{byte(limiter.Settle+1) | flagCooldowns}, ending(0, minute)[1:]...),
 	} {
 		if space.decode(body, &z) {
 			t.Errorf("%s: accepted as %+v", name, space.call)

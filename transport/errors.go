@@ -14,7 +14,7 @@ var (
 	ErrQueueFull = errors.New("transport: the queue to the peer is full")
 	// ErrOldPeer means: the peer speaks a version of the protocol in which the
 	// call cannot be said. Nothing was sent.
-	ErrOldPeer = errors.New("transport: the peer runs a version that does not know what this check needs (several policies at once, a quota, or a concurrency limit); upgrade it")
+	ErrOldPeer = errors.New("transport: the peer runs a version that does not know what it is asked (about several policies at once, a quota, a concurrency limit or a receipt); upgrade it")
 	// ErrDeadline means: no answer in time. The call may have been charged if its
 	// bytes were sent; one that was still queued is never sent.
 	ErrDeadline = errors.New("transport: no answer from the peer within the deadline")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"net"
+	"slices"
 	"testing"
 	"time"
 
@@ -19,7 +20,7 @@ func FuzzCall(f *testing.F) {
 		}
 		f.Add(body)
 	}
-	for _, c := range append(sampleHolds(), sampleLeases()...) {
+	for _, c := range slices.Concat(sampleHolds(), sampleLeases(), sampleReceipts()) {
 		body, err := appendCall(nil, c)
 		if err != nil {
 			f.Fatal(err)

@@ -12,8 +12,9 @@ import (
 // The protocol versions that this package speaks. Both ends use the highest
 // that they have in common. Version 2 brought holds: three operations, and in
 // a result whether it was contended. Version 3 brought concurrency limits and
-// the four operations of their leases, quotas, durable counters, cool-downs
-// (in a call, and in a result whether it is cooling), and the feed.
+// the four operations of their leases, receipts (their ids in calls, and the
+// operation that settles), quotas, durable counters, cool-downs (in a call, and
+// in a result whether it is cooling), and the feed.
 const (
 	minProtocol, maxProtocol = 1, 3
 

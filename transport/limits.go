@@ -28,7 +28,7 @@ const (
 	feedBurst = 256 << 10
 
 	// maxEntryBytes is more than one encoded call or reply can take.
-	maxEntryBytes = 96 + limiter.MaxCharges*(80+maxZoneBytes)
+	maxEntryBytes = 128 + limiter.MaxCharges*(80+maxZoneBytes)
 	maxZoneBytes  = 64
 )
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"testing"
 	"time"
 
@@ -47,7 +48,7 @@ func TestOldPeerIsAskedOnlyWhatItKnows(t *testing.T) {
 	unit.Op, unit.Charges[0].Limit = limiter.Peek, sampleLeases()[0].Charges[0].Limit
 	quota.Charges[0].Limit.Algorithm = limiter.Quota
 	durable.Charges[0].Limit.Algorithm, durable.Charges[0].Limit.Durable = limiter.FixedWindow, true
-	ofV3 := append(sampleLeases(), unit, quota, durable)
+	ofV3 := slices.Concat(sampleLeases(), sampleReceipts(), []*limiter.Call{unit, quota, durable})
 	for _, row := range []struct {
 		latest         uint8
 		known, unknown []*limiter.Call

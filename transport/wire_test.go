@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,6 +34,7 @@ func sampleLimits(t testing.TB) []limiter.Limit {
 		{Algorithm: limiter.SlidingWindow, Count: 0, Period: time.Second},
 		{Algorithm: limiter.SlidingLog, Count: limiter.MaxLogCount, Period: time.Second},
 		{Algorithm: limiter.Concurrency, Count: limiter.MaxHolders, Period: limiter.MaxTTL},
+		{Algorithm: limiter.Quota, Count: 5, Period: 365 * 24 * time.Hour, Align: limiter.AlignCalendar, Calendar: limiter.Year, Durable: true},
 	}
 }
 
@@ -90,14 +92,29 @@ func sampleLeases() []*limiter.Call {
 	return calls
 }
 
-func TestHoldsAndLeasesSurviveTheWire(t *testing.T) {
+// sampleReceipts are calls under a receipt.
+func sampleReceipts() []*limiter.Call {
+	var calls []*limiter.Call
+	for i, op := range []limiter.Op{limiter.Take, limiter.Confirm, limiter.Settle, limiter.Occupy} {
+		c := call(1, 3)
+		c.Charges[0].Limit.Name = ""
+		c.Op, c.Receipt = op, limiter.ReceiptID{Hi: math.MaxUint64, Lo: uint64(i)}
+		calls = append(calls, c)
+	}
+	calls[1].Hold = limiter.HoldID{Hi: 1, Lo: 2}
+	calls[2].Charged = math.MaxInt64
+	calls[3].Hold, calls[3].Lease, calls[3].TTL = limiter.HoldID{Hi: 1, Lo: 2}, limiter.LeaseID{Hi: 3}, time.Second
+	return calls
+}
+
+func TestHoldsLeasesAndReceiptsSurviveTheWire(t *testing.T) {
 	t.Parallel()
 	var space callSpace
 	var z zones
 	take := sampleHolds()[0]
 	take.Op, take.Hold, take.Lapse = limiter.Take, limiter.HoldID{}, 0
-	all := append(sampleHolds(), sampleLeases()...)
-	for _, want := range append(all, take) { // the last over the remains of a hold and a lease
+	all := slices.Concat(sampleHolds(), sampleLeases(), sampleReceipts())
+	for _, want := range append(all, take) { // the last over the remains of another
 		body, err := appendCall(nil, want)
 		if err != nil {
 			t.Fatal(err)
@@ -127,7 +144,7 @@ func TestLapseIsBounded(t *testing.T) {
 // sameCall compares all but zones, of which it compares the names.
 func sameCall(a, b *limiter.Call) bool {
 	if a.Op != b.Op || a.Hold != b.Hold || a.Lapse != b.Lapse || a.Lease != b.Lease || a.TTL != b.TTL || a.Patient != b.Patient ||
-		a.Subject != b.Subject || len(a.Charges) != len(b.Charges) {
+		a.Receipt != b.Receipt || a.Charged != b.Charged || a.Subject != b.Subject || len(a.Charges) != len(b.Charges) {
 		return false
 	}
 	for i := range a.Charges {
@@ -148,7 +165,7 @@ func TestTheLargestEntriesFitAFrame(t *testing.T) {
 	t.Parallel()
 	wide := limiter.Limit{Algorithm: limiter.FixedWindow, Align: limiter.AlignCalendar, Calendar: limiter.Month, Anchor: 31,
 		Count: -1, Period: -1, Burst: -1, Zone: time.FixedZone(strings.Repeat("z", maxZoneBytes), 0)}
-	c := &limiter.Call{Op: limiter.Hold, Lapse: -1}
+	c := &limiter.Call{Op: limiter.Occupy, TTL: -1, Receipt: limiter.ReceiptID{Lo: 1}} // it says the most
 	var results []limiter.Result
 	for range limiter.MaxCharges {
 		c.Charges = append(c.Charges, limiter.Charge{Limit: &wide, Tag: math.MaxUint64, Cost: -1, Cooldown: math.MaxInt64})

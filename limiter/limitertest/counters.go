@@ -11,7 +11,7 @@ import (
 func newCounter(a limiter.Algorithm) counter {
 	switch a {
 	case limiter.TokenBucket, limiter.LeakyBucket:
-		return &bucketCounter{debt: new(big.Rat)}
+		return &bucketCounter{}
 	case limiter.FixedWindow, limiter.Quota:
 		return &windowCounter{}
 	case limiter.SlidingWindow:
@@ -21,32 +21,69 @@ func newCounter(a limiter.Algorithm) counter {
 	}
 }
 
-// bucketCounter is a debt that drains.
+// charged is the units of one charge, where it matters which.
+type charged struct {
+	id    limiter.ReceiptID // zero: they are not given back
+	at    int64             // of a log, Instant.Mono
+	units *big.Rat
+}
+
+// bucketCounter is a queue of units that drains in their order.
 type bucketCounter struct {
-	debt *big.Rat
-	at   int64 // means nothing before there is a debt
+	queue []charged
+	at    int64 // means nothing before there is a debt
 }
 
 func (b *bucketCounter) used(now limiter.Instant, d *big.Int, l *limiter.Limit) *big.Rat {
-	if b.debt.Sign() == 0 {
+	debt := new(big.Rat)
+	if len(b.queue) == 0 {
+		return debt
+	}
+	for _, c := range b.queue {
+		debt.Add(debt, c.units)
+	}
+	if debt.Sub(debt, drained(since(b.at, now.Mono, d), l)); debt.Sign() < 0 {
 		return new(big.Rat)
 	}
-	left := new(big.Rat).Sub(b.debt, drained(since(b.at, now.Mono, d), l))
-	if left.Sign() < 0 {
-		return new(big.Rat)
-	}
-	return left
+	return debt
 }
 
-func (b *bucketCounter) charge(now limiter.Instant, l *limiter.Limit, cost int64) {
-	b.debt = new(big.Rat).Add(b.used(now, new(big.Int), l), whole(cost))
+// drain brings the queue to now.
+func (b *bucketCounter) drain(now limiter.Instant, l *limiter.Limit) {
+	gone := drained(since(b.at, now.Mono, new(big.Int)), l)
+	for len(b.queue) > 0 && b.queue[0].units.Cmp(gone) <= 0 {
+		gone.Sub(gone, b.queue[0].units)
+		b.queue = b.queue[1:]
+	}
+	if len(b.queue) > 0 {
+		b.queue[0].units = new(big.Rat).Sub(b.queue[0].units, gone)
+	}
 	b.at = now.Mono
 }
 
-func (b *bucketCounter) clone() counter { return &bucketCounter{new(big.Rat).Set(b.debt), b.at} }
+func (b *bucketCounter) charge(now limiter.Instant, l *limiter.Limit, cost int64, id limiter.ReceiptID) {
+	b.drain(now, l)
+	b.queue = append(b.queue, charged{id: id, units: whole(cost)})
+}
+
+func (b *bucketCounter) giveBack(now limiter.Instant, l *limiter.Limit, id limiter.ReceiptID, units int64) {
+	b.drain(now, l)
+	for i := range b.queue {
+		if c := &b.queue[i]; c.id == id {
+			if c.units = new(big.Rat).Sub(c.units, whole(units)); c.units.Sign() < 0 {
+				c.units = new(big.Rat)
+			}
+		}
+	}
+}
+
+func (b *bucketCounter) clone() counter { return &bucketCounter{slices.Clone(b.queue), b.at} }
 
 // windowCounter counts until the window that its first charge fell into ends.
-type windowCounter struct{ units, end int64 }
+type windowCounter struct {
+	units, end int64
+	open       map[limiter.ReceiptID]bool // the charges in this window that can be settled
+}
 
 func (w *windowCounter) used(now limiter.Instant, d *big.Int, _ *limiter.Limit) *big.Rat {
 	if since(w.end, now.Wall, d).Sign() >= 0 {
@@ -55,9 +92,9 @@ func (w *windowCounter) used(now limiter.Instant, d *big.Int, _ *limiter.Limit) 
 	return whole(w.units)
 }
 
-func (w *windowCounter) charge(now limiter.Instant, l *limiter.Limit, cost int64) {
+func (w *windowCounter) charge(now limiter.Instant, l *limiter.Limit, cost int64, id limiter.ReceiptID) {
 	if w.used(now, new(big.Int), l).Sign() == 0 {
-		w.units = 0
+		w.units, w.open = 0, make(map[limiter.ReceiptID]bool)
 		switch l.Align {
 		case limiter.AlignFirst:
 			w.end = now.Wall + int64(l.Period)
@@ -69,12 +106,24 @@ func (w *windowCounter) charge(now limiter.Instant, l *limiter.Limit, cost int64
 		}
 	}
 	w.units += cost
+	w.open[id] = true
 }
 
-func (w *windowCounter) clone() counter { return &windowCounter{w.units, w.end} }
+func (w *windowCounter) giveBack(now limiter.Instant, _ *limiter.Limit, id limiter.ReceiptID, units int64) {
+	if w.open[id] && now.Wall < w.end {
+		w.units -= units
+	}
+}
+
+func (w *windowCounter) clone() counter {
+	return &windowCounter{w.units, w.end, maps.Clone(w.open)}
+}
 
 // slidingCounter remembers every window there ever was, by its number.
-type slidingCounter struct{ units map[int64]int64 }
+type slidingCounter struct {
+	units map[int64]int64
+	open  map[limiter.ReceiptID]int64 // the windows of charges that can be settled
+}
 
 func (s *slidingCounter) used(now limiter.Instant, d *big.Int, l *limiter.Limit) *big.Rat {
 	period := big.NewInt(int64(l.Period))
@@ -84,30 +133,48 @@ func (s *slidingCounter) used(now limiter.Instant, d *big.Int, l *limiter.Limit)
 	return covered.Add(covered, whole(s.units[number.Int64()]))
 }
 
-func (s *slidingCounter) charge(now limiter.Instant, l *limiter.Limit, cost int64) {
-	number := new(big.Int).Div(big.NewInt(now.Wall), big.NewInt(int64(l.Period)))
-	s.units[number.Int64()] += cost
+func (s *slidingCounter) charge(now limiter.Instant, l *limiter.Limit, cost int64, id limiter.ReceiptID) {
+	number := new(big.Int).Div(big.NewInt(now.Wall), big.NewInt(int64(l.Period))).Int64()
+	s.units[number] += cost
+	if s.open == nil {
+		s.open = make(map[limiter.ReceiptID]int64)
+	}
+	s.open[id] = number
 }
 
-func (s *slidingCounter) clone() counter { return &slidingCounter{maps.Clone(s.units)} }
+func (s *slidingCounter) giveBack(_ limiter.Instant, _ *limiter.Limit, id limiter.ReceiptID, units int64) {
+	if number, known := s.open[id]; known {
+		s.units[number] -= units
+	}
+}
+
+func (s *slidingCounter) clone() counter {
+	return &slidingCounter{maps.Clone(s.units), maps.Clone(s.open)}
+}
 
 // logCounter remembers every charge.
-type logCounter struct {
-	charges []struct{ at, units int64 }
-}
+type logCounter struct{ charges []charged }
 
 func (g *logCounter) used(now limiter.Instant, d *big.Int, l *limiter.Limit) *big.Rat {
-	sum := int64(0)
+	sum := new(big.Rat)
 	for _, c := range g.charges {
 		if age := since(c.at, now.Mono, d); age.Cmp(big.NewInt(int64(l.Period))) < 0 {
-			sum += c.units
+			sum.Add(sum, c.units)
 		}
 	}
-	return whole(sum)
+	return sum
 }
 
-func (g *logCounter) charge(now limiter.Instant, _ *limiter.Limit, cost int64) {
-	g.charges = append(g.charges, struct{ at, units int64 }{now.Mono, cost})
+func (g *logCounter) charge(now limiter.Instant, _ *limiter.Limit, cost int64, id limiter.ReceiptID) {
+	g.charges = append(g.charges, charged{id, now.Mono, whole(cost)})
+}
+
+func (g *logCounter) giveBack(_ limiter.Instant, _ *limiter.Limit, id limiter.ReceiptID, units int64) {
+	for i := range g.charges {
+		if c := &g.charges[i]; c.id == id {
+			c.units = new(big.Rat).Sub(c.units, whole(units))
+		}
+	}
 }
 
 func (g *logCounter) clone() counter { return &logCounter{slices.Clone(g.charges)} }

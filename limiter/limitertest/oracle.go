@@ -22,6 +22,13 @@ type Oracle struct {
 	counters  map[counterID]counter
 	holds     oracleHolds
 	cooldowns map[counterID]cooldown
+	settled   map[receiptPart]bool
+}
+
+// receiptPart is what is settled at one time.
+type receiptPart struct {
+	id      limiter.ReceiptID
+	subject limiter.Subject
 }
 
 type counterID struct {
@@ -35,7 +42,11 @@ type counter interface {
 	// used is the units that count against the limit d ns after now, if
 	// nothing more is charged. It never rises with d.
 	used(now limiter.Instant, d *big.Int, l *limiter.Limit) *big.Rat
-	charge(now limiter.Instant, l *limiter.Limit, cost int64)
+	// charge adds a charge, under a receipt's id unless that is zero.
+	charge(now limiter.Instant, l *limiter.Limit, cost int64, id limiter.ReceiptID)
+	// giveBack takes up to units out of the charge of that id, as far as they
+	// still count.
+	giveBack(now limiter.Instant, l *limiter.Limit, id limiter.ReceiptID, units int64)
 	clone() counter
 }
 
@@ -46,15 +57,21 @@ func NewOracle() *Oracle {
 		counters:  make(map[counterID]counter),
 		holds:     oracleHolds{open: make(map[limiter.HoldID]oracleHold), ended: make(map[limiter.HoldID]bool)},
 		cooldowns: make(map[counterID]cooldown),
+		settled:   make(map[receiptPart]bool),
 	}
 }
 
 // Do decides call at now and fills results, one for each charge. The call
-// must be valid, and so must be its limits. A hold never uses an id twice.
+// must be valid, and so must be its limits. No id is used twice. A charge is
+// open for ever.
 func (o *Oracle) Do(now limiter.Instant, call *limiter.Call, results []limiter.Result) {
 	o.now.Mono = max(o.now.Mono, now.Mono)
 	o.now.Wall = max(o.now.Wall, now.Wall)
 	o.holds.lapse(o.now)
+	if call.Op == limiter.Settle {
+		o.settle(call, results)
+		return
+	}
 	confirms := call.Op == limiter.Confirm && !o.holds.ended[call.Hold]
 	if call.Op == limiter.Confirm || call.Op == limiter.Cancel {
 		o.holds.end(call.Hold)
@@ -69,8 +86,7 @@ func (o *Oracle) Do(now limiter.Instant, call *limiter.Call, results []limiter.R
 		results[i] = o.ask(call, c)
 		admitted = admitted && results[i].Allowed
 		if confirms {
-			r := &results[i]
-			r.Allowed, r.Contended, r.Cooling, r.RetryAfter, r.Delay = true, false, false, 0, 0
+			admit(&results[i], 0)
 		}
 	}
 	switch {
@@ -79,7 +95,7 @@ func (o *Oracle) Do(now limiter.Instant, call *limiter.Call, results []limiter.R
 	case call.Op == limiter.Take && admitted, confirms:
 		for i := range call.Charges {
 			if c := &call.Charges[i]; c.Cost > 0 {
-				o.counter(call, c).charge(o.now, c.Limit, c.Cost)
+				o.counter(call, c).charge(o.now, c.Limit, c.Cost, call.Receipt)
 			}
 		}
 	case call.Op == limiter.Hold, call.Op == limiter.Take:
@@ -92,10 +108,32 @@ func (o *Oracle) Do(now limiter.Instant, call *limiter.Call, results []limiter.R
 		if c := &call.Charges[i]; c.Cost > 0 {
 			delay := results[i].Delay
 			results[i] = o.ask(call, c)
-			r := &results[i]
-			r.Allowed, r.Contended, r.Cooling, r.RetryAfter, r.Delay = true, false, false, 0, delay
+			admit(&results[i], delay)
 		}
 	}
+}
+
+// admit makes r, which describes a counter, an admission with the given delay.
+func admit(r *limiter.Result, delay time.Duration) {
+	r.Allowed, r.Contended, r.Cooling, r.RetryAfter, r.Delay = true, false, false, 0, delay
+}
+
+// settle makes good the difference of what was charged, once.
+func (o *Oracle) settle(call *limiter.Call, results []limiter.Result) {
+	part := receiptPart{call.Receipt, call.Subject}
+	for i := range call.Charges {
+		c := &call.Charges[i]
+		switch more := c.Cost - call.Charged; {
+		case o.settled[part]:
+		case more > 0:
+			o.counter(call, c).charge(o.now, c.Limit, more, limiter.ReceiptID{})
+		default:
+			o.counter(call, c).giveBack(o.now, c.Limit, call.Receipt, -more)
+		}
+		results[i] = o.ask(call, c)
+		admit(&results[i], 0)
+	}
+	o.settled[part] = true
 }
 
 func idOf(call *limiter.Call, c *limiter.Charge) counterID {
@@ -119,7 +157,7 @@ func (o *Oracle) ask(call *limiter.Call, c *limiter.Charge) limiter.Result {
 		return o.askAlone(counter, c, cool)
 	}
 	beside := counter.clone()
-	beside.charge(o.now, c.Limit, held)
+	beside.charge(o.now, c.Limit, held, limiter.ReceiptID{})
 	r := o.askAlone(beside, c, cool)
 	r.Contended = !r.Allowed && o.askAlone(counter, c, cool).Allowed
 	return r
