@@ -29,7 +29,7 @@ func TestShopifyREST(t *testing.T) {
 
 // A query is charged what it asks for, and given back what it did not use.
 func TestShopifyGraphQL(t *testing.T) {
-	play(t, "shopify.yaml", 3, func(t *testing.T, p *player) {
+	play(t, "shopify.yaml", 3, func(_ *testing.T, p *player) {
 		query := shop.with("path", "/admin/api/2026-07/graphql.json").with("requested_cost", 1000)
 		first, second := p.estimate(query), p.estimate(query)
 		p.admitted("half of the bucket", first)

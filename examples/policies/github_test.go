@@ -107,7 +107,7 @@ func TestGitHubReadsOfAMinute(t *testing.T) {
 // A hundred requests are served at once, REST and GraphQL together; the next
 // one when one of them ends.
 func TestGitHubAtOnce(t *testing.T) {
-	play(t, "github.yaml", 3, func(t *testing.T, p *player) {
+	play(t, "github.yaml", 3, func(_ *testing.T, p *player) {
 		var leases []string
 		for i := range 100 {
 			caller := octocat

@@ -75,7 +75,7 @@ func TestLoginsInParallel(t *testing.T) {
 // A user is guessed at from many addresses: 20 failures, then one a minute, but
 // not on a device that the user has used before.
 func TestLoginUser(t *testing.T) {
-	play(t, "login-protection.yaml", 3, func(t *testing.T, p *player) {
+	play(t, "login-protection.yaml", 3, func(_ *testing.T, p *player) {
 		from := func(i int) object { return ana.with("ip", fmt.Sprintf("198.51.100.%d", i)) }
 		for i := range 20 {
 			p.admitted("a failure", p.fails(from(i)))
