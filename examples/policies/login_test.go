@@ -91,7 +91,7 @@ func TestLoginUser(t *testing.T) {
 // Stolen passwords are tried at one address, one for each user: 50 failures,
 // then two a minute.
 func TestLoginAddress(t *testing.T) {
-	play(t, "login-protection.yaml", 3, func(t *testing.T, p *player) {
+	play(t, "login-protection.yaml", 3, func(_ *testing.T, p *player) {
 		as := func(i int) object { return ana.with("user", fmt.Sprint("user-", i)) }
 		for i := range 50 {
 			p.admitted("a failure", p.fails(as(i)))
