@@ -3,7 +3,11 @@ package presets
 import (
 	"net/http"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/murmurate/murmurate"
+	"github.com/murmurate/murmurate/config"
 )
 
 const (
@@ -68,5 +72,34 @@ func TestAzureBandwidth(t *testing.T) {
 			t.Errorf("Retry-After is %q, want the rest of the hour", a.retryAfter)
 		}
 		p.passesAfter(50*time.Minute, "the next period", func() answer { return p.look(azureBandwidth, subscription) })
+	})
+}
+
+// What was settled is on disk: a quota does not start afresh with its node.
+func TestAzureQuotasOutliveTheNode(t *testing.T) {
+	t.Parallel()
+	set := read(t, "azure-api-management.yaml", func(*config.Config) {})
+	options := murmurate.Options{Alone: true, DataDir: t.TempDir(), Policies: set}
+	synctest.Test(t, func(t *testing.T) {
+		run := func(steps func(p *player)) {
+			node, err := murmurate.Start(t.Context(), options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			steps(newPlayer(t, node))
+			if err := node.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		run(func(p *player) {
+			a := p.look(azureBandwidth, subscription)
+			p.admitted("at first", a)
+			p.settle(a.Receipt, 45_000_000)
+			p.admitted("all calls of the hour", p.post("/v1/check", object{"policy": azureCalls, "attributes": subscription, "cost": 10_000}))
+		})
+		run(func(p *player) {
+			p.denied("bytes", p.look(azureBandwidth, subscription), azureBandwidth, http.StatusForbidden)
+			p.denied("calls", p.check(subscription), azureCalls, http.StatusForbidden)
+		})
 	})
 }

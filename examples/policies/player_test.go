@@ -148,7 +148,7 @@ func (p *player) admits(attempts int, attributes object) int {
 // for the first time.
 func (p *player) passesAfter(wait time.Duration, what string, ask func() answer) {
 	p.t.Helper()
-	time.Sleep(wait - 1)
+	time.Sleep(wait - time.Nanosecond)
 	if ask().Allowed {
 		p.t.Errorf("%s: passes before %v", what, wait)
 	}

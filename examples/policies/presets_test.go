@@ -48,8 +48,7 @@ func TestPresetsAreValid(t *testing.T) {
 	}
 }
 
-// All presets together are one configuration: their names differ, and each
-// matches its own.
+// All presets together are one configuration.
 func TestPresetsHaveDifferentNames(t *testing.T) {
 	t.Parallel()
 	var all []policy.Policy
@@ -62,22 +61,29 @@ func TestPresetsHaveDifferentNames(t *testing.T) {
 	}
 }
 
-// load reads a preset. Its quotas stay in memory: what a disk keeps is not
-// what these tests are about.
+// load reads a preset for a node that keeps nothing: its quotas stay in memory.
 func load(t *testing.T, name string) []policy.Policy {
+	t.Helper()
+	return read(t, name, func(c *config.Config) {
+		for i := range c.Policies {
+			c.Policies[i].Durable = new(bool)
+		}
+	}).Policies()
+}
+
+// read reads a preset, and has change change it.
+func read(t *testing.T, name string, change func(*config.Config)) *policy.Set {
 	t.Helper()
 	c, err := config.Load(config.Source{File: name})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range c.Policies {
-		c.Policies[i].Durable = new(bool)
-	}
+	change(c)
 	set, err := c.PolicySet()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return set.Policies()
+	return set
 }
 
 // play runs test in a bubble with a preset on a cluster of nodes. Its calls go
