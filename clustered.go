@@ -76,6 +76,7 @@ func (n *Node) startClustered(ctx context.Context) error {
 		GossipKey:     gossipKey,
 		Shared:        self.Cluster,
 		Connect:       n.connect(self, known, tlsConfig, &sessions),
+		EvictAfter:    o.EvictAfter,
 		Logger:        o.Logger,
 		Transport:     gossip,
 		Placement:     places,

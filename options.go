@@ -68,6 +68,10 @@ type Options struct {
 	Network Network
 	// Deadline bounds a check that has to ask another node. 0: DefaultDeadline.
 	Deadline time.Duration
+	// EvictAfter is how long a member may be out of reach of more than half of
+	// the owners before they take its place and its keys, at least 1 s; see
+	// also Node.Evict. 0: cluster.DefaultEvictAfter, 5 minutes.
+	EvictAfter time.Duration
 	// DataDir is a directory for what the node keeps over a restart: durable
 	// counters, who had a place in the cluster, and the overrides that were set
 	// at run time. It is made if it does not exist, and serves one node. Empty:

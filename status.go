@@ -2,6 +2,7 @@ package murmurate
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/murmurate/murmurate/cluster"
 	"github.com/murmurate/murmurate/limiter"
@@ -76,6 +77,17 @@ func (n *Node) Failed() <-chan error {
 		return nil
 	}
 	return n.members.Failed()
+}
+
+// Evict takes the place of a member away that is gone for good, so that its keys
+// have an owner again. The errors are cluster.ErrNoMember, cluster.ErrMemberAlive
+// and cluster.ErrMinority, the last of which force overrules; see
+// cluster.Membership.Evict. It takes effect on every node that this one reaches.
+func (n *Node) Evict(id string, force bool) error {
+	if n.members == nil {
+		return fmt.Errorf("%w: %q", cluster.ErrNoMember, id)
+	}
+	return n.members.Evict(id, force)
 }
 
 // Drain takes the node out of the ring: it is no longer ready, others take

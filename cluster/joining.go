@@ -121,6 +121,7 @@ func (m *Membership) look(ctx context.Context, now time.Time) time.Duration {
 		m.activate(now)
 		m.running.Go(func() { m.spread(ctx) })
 	}
+	m.evictAbsent(now)
 	m.noteOwners()
 	if !p.activated.IsZero() && !p.ready {
 		late := now.Sub(p.activated) >= settlePatience

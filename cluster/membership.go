@@ -60,6 +60,7 @@ type Membership struct {
 	sessions  sessions
 	progress  progress
 	rivalry   rivalry
+	absences  absences
 	// searches are those under way, by gossip address.
 	searches map[string]search
 	// built is what the current View was made of.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"time"
 
 	"github.com/hashicorp/memberlist"
 )
@@ -60,6 +61,9 @@ type MembershipOptions struct {
 	// Save is given the State whenever it has changed, by one goroutine. Nil:
 	// nobody keeps it.
 	Save func(state []byte)
+	// EvictAfter is how long a member may be out of reach of the majority
+	// before its place is taken away: from a second on. 0 is DefaultEvictAfter.
+	EvictAfter time.Duration
 	// Logger receives what happens to the membership. Nil discards it.
 	Logger *slog.Logger
 	// Transport carries gossip. Nil is TCP and UDP on GossipAddress.
@@ -89,12 +93,16 @@ func (o *MembershipOptions) validate() error {
 	default:
 		check(false, "gossip key: must be 16, 24 or 32 bytes, got %d", len(o.GossipKey))
 	}
+	check(o.EvictAfter >= time.Second, "cluster.evict_after: must be at least 1s, got %v", o.EvictAfter)
 	check(o.Connect != nil, "Connect: must be set")
 	return errors.Join(faults...)
 }
 
 func (o *MembershipOptions) withDefaults() MembershipOptions {
 	d := *o
+	if d.EvictAfter == 0 {
+		d.EvictAfter = DefaultEvictAfter
+	}
 	if d.Role == "" {
 		d.Role = RoleOwner
 	}
