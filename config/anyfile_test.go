@@ -23,7 +23,7 @@ var anySettings = map[string]map[string][]any{
 	"cluster": {
 		"gossip": {"127.0.0.1:0", "[::1]:99"}, "peer": {"127.0.0.1:0", "[::ffff:127.0.0.1]:98"}, "advertise": {"", "203.0.113.7", "2001:db8::7"},
 		"join": {[]string{"n2", "10.0.0.1:7381", "::1"}}, "label": {"blue", 5}, "secret": {"sixteen bytes..."}, "identity_key": {"sixteen more...."},
-		"insecure": {true, false}, "deadline": {"1ms", "1500us", "1.5s", "10s"},
+		"insecure": {true, false}, "deadline": {"1ms", "1500us", "1.5s", "10s"}, "evict_after": {"1s", "5m", "1h30m"},
 	},
 	"limiter": {"max_keys": {1, "10k", "1G"}},
 	"log":     {"level": {"debug", "info", "warn", "error"}, "format": {"text", "json"}},

@@ -102,6 +102,9 @@ type Cluster struct {
 	TLS PeerTLS `yaml:"tls"`
 	// Deadline bounds a check that has to ask another node.
 	Deadline time.Duration `yaml:"deadline"`
+	// EvictAfter is how long a node may be out of reach of most others before
+	// they take its place.
+	EvictAfter time.Duration `yaml:"evict_after"`
 }
 
 // PeerTLS names the PEM files of the peer connections, all three or none.
@@ -144,12 +147,13 @@ func Default() *Config {
 			AuthTokens:     []string{},
 		},
 		Cluster: Cluster{
-			Gossip:   "127.0.0.1:7381",
-			Peer:     "127.0.0.1:7382",
-			Join:     []string{},
-			Label:    "murmurate",
-			Role:     "owner",
-			Deadline: 50 * time.Millisecond,
+			Gossip:     "127.0.0.1:7381",
+			Peer:       "127.0.0.1:7382",
+			Join:       []string{},
+			Label:      "murmurate",
+			Role:       "owner",
+			Deadline:   50 * time.Millisecond,
+			EvictAfter: 5 * time.Minute,
 		},
 		Limiter: Limiter{MaxKeys: 10_000_000},
 		Log:     Log{Level: "info", Format: "text"},

@@ -86,6 +86,7 @@ var settingFields = map[string]about{
 	"Cluster.insecure":     {text: "Permits gossip and peer beyond loopback without a secret, on a network where everybody is trusted."},
 	"Cluster.tls":          {text: "Your own certificates for peer connections, all three files or none. None: derived from secret."},
 	"Cluster.deadline":     {text: "How long a check may wait for another node before its policy's on_unreachable applies: 1ms to 10s.", pattern: durationPattern},
+	"Cluster.evict_after":  {text: "How long a node may be out of reach of more than half of the others before they take its place and its keys: at least 1s. One that comes back later claims its place anew.", pattern: durationPattern},
 
 	"PeerTLS.cert": {text: "PEM file of this node's certificate, with its chain."},
 	"PeerTLS.key":  {text: "PEM file of the certificate's private key."},

@@ -114,6 +114,7 @@ func TestEverySetting(t *testing.T) {
 			IdentityKey: "an identity key of its own",
 			Insecure:    true,
 			Deadline:    1500 * time.Millisecond,
+			EvictAfter:  time.Hour,
 		},
 		Limiter: Limiter{MaxKeys: 2_000_000},
 		Log:     Log{Level: "debug", Format: "json"},

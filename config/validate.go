@@ -113,8 +113,9 @@ func (v *validator) log() {
 
 // Bounds of cluster.deadline.
 const (
-	minDeadline = time.Millisecond
-	maxDeadline = 10 * time.Second
+	minDeadline   = time.Millisecond
+	maxDeadline   = 10 * time.Second
+	minEvictAfter = time.Second
 )
 
 // maxLabel is memberlist's bound on a label, in bytes.

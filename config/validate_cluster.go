@@ -27,6 +27,9 @@ func (v *validator) cluster() {
 	if c.Deadline < minDeadline || c.Deadline > maxDeadline {
 		v.report("cluster.deadline", "must be %v to %v, got %v", minDeadline, maxDeadline, c.Deadline)
 	}
+	if c.EvictAfter < minEvictAfter {
+		v.report("cluster.evict_after", "must be at least %v, got %v", minEvictAfter, c.EvictAfter)
+	}
 	tls := c.TLS
 	if given := tls != (PeerTLS{}); given {
 		for _, f := range []struct{ name, file string }{{"cert", tls.Cert}, {"key", tls.Key}, {"ca", tls.CA}} {

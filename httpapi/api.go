@@ -52,6 +52,10 @@ type Options struct {
 	// name a key whose owner is wanted; an unknown policy or a bad key is a
 	// policy.ErrInput. Nil: the endpoint does not exist.
 	Cluster func(policyName, key string) (ClusterStatus, error)
+	// Evict answers DELETE /v1/members/{id}: it gives the place of a member that
+	// is gone for good to the others. Its errors are ErrNoMember, and ErrNotEvicted
+	// with the reason. Nil: the endpoint does not exist. It needs Cluster.
+	Evict func(id string, force bool) error
 	// Explain answers POST /v1/check?explain=1: what each policy says of a
 	// request, with fingerprints for keys. Nil: such calls are refused.
 	Explain func(r policy.Request) []policy.Explanation
@@ -81,6 +85,7 @@ type API struct {
 	node      Node
 	client    *ClientAddress
 	cluster   func(policyName, key string) (ClusterStatus, error)
+	evict     func(id string, force bool) error
 	explain   func(r policy.Request) []policy.Explanation
 	overrides Overrides
 	ready     func() Readiness
@@ -98,6 +103,7 @@ func New(o Options) *API {
 		node:      o.Node,
 		client:    o.Client,
 		cluster:   o.Cluster,
+		evict:     o.Evict,
 		explain:   o.Explain,
 		overrides: o.Overrides,
 		ready:     o.Ready,

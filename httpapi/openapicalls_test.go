@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -139,6 +140,9 @@ func operationOf(t *testing.T, document *openapi3.T, c *apiCall) *openapi3filter
 			params["policy"], params["key"], _ = strings.Cut(rest, "/")
 		}
 	}
+	if rest, ok := strings.CutPrefix(path, "/v1/members/"); ok {
+		path, params["id"] = "/v1/members/{id}", rest
+	}
 	item := document.Paths.Value(path)
 	if item == nil {
 		t.Fatalf("%s is not described", path)
@@ -188,6 +192,14 @@ func apiCalls(t *testing.T) []apiCall {
 		get(open, "/v1/cluster?policy=api&key=a", 200),
 		get(open, "/v1/cluster?policy=api", 400),
 		get(open, "/v1/cluster?policy=none&key=a", 404),
+		remove(open, "/v1/members/n2", 200),
+		remove(open, "/v1/members/n2?force=1", 200),
+		remove(guarded, "/v1/members/n2", 200, withToken...),
+		remove(open, "/v1/members/n2?force=2", 400).refuse(),
+		remove(guarded, "/v1/members/n2", 401),
+		remove(shut, "/v1/members/n2", 403),
+		remove(open, "/v1/members/none", 404),
+		remove(open, "/v1/members/n1", 409),
 
 		post(open, "/v1/check", named("day"), 200),
 		post(open, "/v1/check", named("shadow"), 200),
@@ -348,6 +360,15 @@ func servedBy(t *testing.T, openAdmin bool, tokens ...string) http.Handler {
 				{ID: "n1", Address: "127.0.0.1:7382", State: "active", Reachable: true, Version: "1", Owned: 0.5, Keys: &keys},
 				{ID: "n2", Address: "127.0.0.1:7392", State: "joining", Owned: 0.5},
 			}, Owner: key}, nil
+		},
+		Evict: func(id string, _ bool) error {
+			switch id {
+			case "n1":
+				return fmt.Errorf("%w: it lives", ErrNotEvicted)
+			case "none":
+				return ErrNoMember
+			}
+			return nil
 		},
 		Ready:   func() Readiness { return Readiness{Ready: true, Conditions: []Condition{{Name: "joined", OK: true}}} },
 		Metrics: promhttp.HandlerFor(prometheus.NewRegistry(), promhttp.HandlerOpts{}),

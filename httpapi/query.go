@@ -16,6 +16,7 @@ var parameters = map[string][]string{
 	checkPath:     {explainQuery},
 	clusterPath:   {"policy", "key"},
 	overridesPath: {"policy"},
+	memberPath:    {forceQuery},
 }
 
 // strictQuery refuses parameters that a path does not know, as bodies refuse

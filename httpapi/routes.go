@@ -47,6 +47,9 @@ func (a *API) routes() []route {
 	if a.cluster != nil {
 		routes = append(routes, route{http.MethodGet, clusterPath, "the members; ?policy=&key= adds the owner of that key", false, a.clusterStatus, nil})
 	}
+	if a.evict != nil {
+		routes = append(routes, route{http.MethodDelete, memberPath, "give the keys of a member that is gone for good to the others; ?force=1 (administration)", true, a.evictMember, nil})
+	}
 	if a.overrides != nil {
 		routes = append(routes,
 			route{http.MethodGet, overridesPath, "the overrides that were set at run time; ?policy= (administration)", true, a.listOverrides, nil},

@@ -13,6 +13,7 @@ func full(t *testing.T) *API {
 		Node:      node,
 		Overrides: &fakeOverrides{set: node.set},
 		Cluster:   func(string, string) (ClusterStatus, error) { return ClusterStatus{}, nil },
+		Evict:     func(string, bool) error { return nil },
 		Metrics:   http.NotFoundHandler(),
 		OpenAdmin: true,
 	})

@@ -80,6 +80,7 @@ func startDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger) (_ *
 		Node:      node,
 		Client:    client,
 		Cluster:   clusterOf(node),
+		Evict:     evictFrom(node),
 		Explain:   node.Explain,
 		Overrides: overridesOf{node},
 		Ready:     d.readiness,

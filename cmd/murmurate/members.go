@@ -30,6 +30,7 @@ itself with a star.`,
 		}),
 	}
 	node.flags(sh, cmd)
+	cmd.AddCommand(newEvict(sh))
 	return cmd
 }
 

@@ -31,6 +31,7 @@ func nodeOptions(cfg *config.Config, log *slog.Logger) (murmurate.Options, error
 		Insecure:    c.Insecure,
 		TLS:         murmurate.TLSFiles(c.TLS),
 		Deadline:    c.Deadline,
+		EvictAfter:  c.EvictAfter,
 		MaxKeys:     cfg.Limiter.MaxKeys,
 		Policies:    policies,
 		Logger:      log,
