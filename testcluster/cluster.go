@@ -24,6 +24,9 @@ type Options struct {
 	Seed uint64
 	// Deadline bounds a check that has to ask another node. 0: 50 ms.
 	Deadline time.Duration
+	// EvictAfter is how long a node may be out of reach of most others before
+	// they take its place. 0: 5 minutes.
+	EvictAfter time.Duration
 	// Logger receives the nodes' logs, each line with the attribute "node".
 	// Nil: nothing is logged.
 	Logger *slog.Logger

@@ -108,17 +108,18 @@ func (c *Cluster) murmurate(name string, o NodeOptions) (murmurate.Options, erro
 	}
 	addr := c.address(name)
 	options := murmurate.Options{
-		Name:     name,
-		Gossip:   netip.AddrPortFrom(addr, gossipPort).String(),
-		Peer:     netip.AddrPortFrom(addr, peerPort).String(),
-		Join:     c.seeds(name, o),
-		Label:    o.Label,
-		Role:     o.Role,
-		Secret:   o.Secret,
-		Insecure: true,
-		DataDir:  o.DataDir,
-		Deadline: c.options.Deadline,
-		Policies: set,
+		Name:       name,
+		Gossip:     netip.AddrPortFrom(addr, gossipPort).String(),
+		Peer:       netip.AddrPortFrom(addr, peerPort).String(),
+		Join:       c.seeds(name, o),
+		Label:      o.Label,
+		Role:       o.Role,
+		Secret:     o.Secret,
+		Insecure:   true,
+		DataDir:    o.DataDir,
+		Deadline:   c.options.Deadline,
+		EvictAfter: c.options.EvictAfter,
+		Policies:   set,
 	}
 	if c.options.Logger != nil {
 		options.Logger = c.options.Logger.With("node", name)

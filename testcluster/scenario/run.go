@@ -31,7 +31,7 @@ func (s *Scenario) Run(t *testing.T, o RunOptions) {
 			t:        t,
 			o:        o,
 			scenario: s,
-			cluster:  testcluster.Options{Deadline: defaultDeadline},
+			cluster:  testcluster.Options{Deadline: defaultDeadline, EvictAfter: defaultEvictAfter},
 			keys:     make(map[string]string),
 			members:  make(map[string]*member),
 		}
