@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -85,7 +84,7 @@ func inForce(o *RuntimeOverride, set *policy.Set) bool {
 		return false
 	}
 	return o.Override.Unlimited || o.Override.Blocked || slices.ContainsFunc(o.Override.Limits, func(l limiter.Limit) bool {
-		return slices.ContainsFunc(p.Limits, func(own limiter.Limit) bool { return own.Name == cmp.Or(l.Name, p.Name) })
+		return p.LimitNamed(l.Name) != nil
 	})
 }
 
