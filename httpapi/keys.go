@@ -109,8 +109,8 @@ func appendCounter(b []byte, l *policy.LimitResult, now time.Time) []byte {
 	return append(b, '}')
 }
 
-// resetsAt is when the window of l ends, to the second, which is how windows
-// begin and further than the clocks of two nodes should be apart.
+// resetsAt is when the window of l ends. Windows of the calendar end on a whole
+// second, and the time that the owner's answer took is far less than one.
 func resetsAt(l *policy.LimitResult, now time.Time) string {
 	return now.Add(l.ResetAfter).Round(time.Second).In(cmp.Or(l.Zone, time.UTC)).Format(time.RFC3339)
 }

@@ -17,8 +17,8 @@ func AppendText(b []byte, s string) []byte {
 type Reader struct {
 	// Rest is what follows.
 	Rest []byte
-	// Bad is set once a field is missing, and by whoever reads one that makes no
-	// sense. What is read after that is zero.
+	// Bad is set once a field is missing, after which all are zero, and by whoever
+	// reads one that makes no sense.
 	Bad bool
 }
 
