@@ -233,9 +233,9 @@ func (n *Node) observeQuotas(name string, a *policy.Applied, d *policy.Decision)
 		return // the names of their limits are the callers'
 	}
 	for i := range d.Limits {
-		if l := &d.Limits[i]; l.Algorithm == limiter.Quota && l.Source == limiter.SourceOwner && l.Limit > 0 {
-			used := max(0, 1-float64(l.Remaining)/float64(l.Limit))
-			n.options.Observer.QuotaUsed(name, a.Plan.Policy().Limits[i].Name, used, l.ResetAfter)
+		l := &d.Limits[i]
+		if used, ok := l.Used(); ok && l.Algorithm == limiter.Quota && l.Capacity > 0 {
+			n.options.Observer.QuotaUsed(name, a.Plan.Policy().Limits[i].Name, float64(used)/float64(l.Capacity), l.ResetAfter)
 		}
 	}
 }

@@ -21,11 +21,10 @@ var monthly = policy.Policy{Name: "plan", Limits: []limiter.Limit{{
 // patient is a deadline for machines that are busy with other things.
 const patient = murmurate.MaxDeadline
 
-// A quota goes on where it was, whatever became of the node.
-func TestQuotaOutlivesTheNode(t *testing.T) {
-	t.Parallel()
+// runs of a node that keeps the counters of monthly begin where the last ended.
+func runs(t *testing.T) (run func(steps func(n *murmurate.Node))) {
 	o := murmurate.Options{Alone: true, DataDir: t.TempDir(), Policies: policies(t, monthly), Deadline: patient}
-	run := func(steps func(n *murmurate.Node)) {
+	return func(steps func(n *murmurate.Node)) {
 		node, err := murmurate.Start(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
@@ -35,13 +34,23 @@ func TestQuotaOutlivesTheNode(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	take := func(n *murmurate.Node, cost int64, allowed bool, remaining int64) {
+}
+
+// taker takes units of monthly for one key, and judges the answer.
+func taker(t *testing.T) func(n *murmurate.Node, cost int64, allowed bool, remaining int64) {
+	return func(n *murmurate.Node, cost int64, allowed bool, remaining int64) {
 		t.Helper()
 		d, err := n.AllowN(t.Context(), "plan", "user", cost)
 		if err != nil || d.Allowed != allowed || d.Remaining != remaining {
 			t.Errorf("%d units: allowed %t, %d left, %v; want %t, %d", cost, d.Allowed, d.Remaining, err, allowed, remaining)
 		}
 	}
+}
+
+// A quota goes on where it was, whatever became of the node.
+func TestQuotaOutlivesTheNode(t *testing.T) {
+	t.Parallel()
+	run, take := runs(t), taker(t)
 	run(func(n *murmurate.Node) { take(n, 6, true, 4) })
 	run(func(n *murmurate.Node) {
 		take(n, 5, false, 4)
@@ -54,6 +63,31 @@ func TestQuotaOutlivesTheNode(t *testing.T) {
 		}
 	})
 	run(func(n *murmurate.Node) { take(n, 1, true, 9) })
+}
+
+// What an override admits is on disk as well, and of the same quota: also of an
+// override that does not say so, as those of Go and of earlier versions.
+func TestOverrideOfAQuotaOutlivesTheNode(t *testing.T) {
+	t.Parallel()
+	run, take := runs(t), taker(t)
+	more := monthly.Limits[0]
+	more.Count, more.Durable = 50, false
+	run(func(n *murmurate.Node) {
+		take(n, 6, true, 4)
+		if _, err := n.SetOverride("plan", "user", policy.Override{Limits: []limiter.Limit{more}}, 0); err != nil {
+			t.Fatal(err)
+		}
+		take(n, 40, true, 4)
+	})
+	run(func(n *murmurate.Node) {
+		take(n, 5, false, 4)
+		take(n, 2, true, 2)
+		if _, err := n.RemoveOverride("plan", "user"); err != nil {
+			t.Fatal(err)
+		}
+		take(n, 1, false, 0)
+	})
+	run(func(n *murmurate.Node) { take(n, 1, false, 0) })
 }
 
 // A node without a place for it does not pretend.

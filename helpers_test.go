@@ -30,6 +30,8 @@ func (o *observer) QuotaUsed(policyName, limitName string, ratio float64, _ time
 }
 func (o *observer) UnknownTier(policyName string) { o.count(policyName + " without a tier") }
 
+func (o *observer) Settlement(outcome string) { o.count("receipt " + outcome) }
+
 func (o *observer) Forward(outcome string) { o.count("forward " + outcome) }
 
 func (o *observer) count(what string) {

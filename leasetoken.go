@@ -18,9 +18,6 @@ import (
 // the byte before them says. It tells nothing of the key but its fingerprint.
 const leaseTokenVersion = 1
 
-// maxTokenName bounds the names in a token: a byte tells their length.
-const maxTokenName = 255
-
 // Renew begins the TTL anew of a lease that Grant made, at any node, and makes
 // it ttl; 0 is what it was. Its Token stays the same.
 //
@@ -100,80 +97,44 @@ func (h *holding) encode() []byte {
 	b = binary.AppendUvarint(b, uint64(h.ttl))
 	for i := range h.parts {
 		p := &h.parts[i]
-		b = appendName(b, p.policy)
+		b = token.AppendText(b, p.policy)
 		b = binary.LittleEndian.AppendUint64(b, p.subject.Hi)
 		b = binary.LittleEndian.AppendUint64(b, p.subject.Lo)
-		b = appendName(b, p.share)
+		b = token.AppendText(b, p.share)
 		b = append(b, byte(len(p.charges)))
 		for j, c := range p.charges {
 			b = binary.LittleEndian.AppendUint64(b, c.Tag)
 			b = binary.AppendUvarint(b, uint64(c.Limit.Count))
 			b = binary.AppendUvarint(b, uint64(c.Limit.Period))
-			b = appendName(b, p.names[j])
+			b = token.AppendText(b, p.names[j])
 		}
 	}
 	return b
 }
 
-func appendName(b []byte, s string) []byte {
-	s = s[:min(len(s), maxTokenName)]
-	return append(append(b, byte(len(s))), s...)
-}
-
 // decodeHolding reads what encode wrote. ok is false for anything else.
 func decodeHolding(b []byte) (h *holding, ok bool) {
-	d := payload{rest: b}
-	if d.count() != leaseTokenVersion {
+	d := token.Reader{Rest: b}
+	if d.Uint8() != leaseTokenVersion {
 		return nil, false
 	}
-	h = &holding{id: limiter.LeaseID{Hi: d.uint64(), Lo: d.uint64()}, ttl: time.Duration(d.uvarint())}
-	for len(d.rest) > 0 {
-		p := leasePart{policy: d.name(), subject: limiter.Subject{Hi: d.uint64(), Lo: d.uint64()}, share: d.name()}
-		n := int(d.count())
+	h = &holding{id: limiter.LeaseID{Hi: d.Uint64(), Lo: d.Uint64()}, ttl: time.Duration(d.Uvarint())}
+	for len(d.Rest) > 0 {
+		p := leasePart{policy: d.Text(), subject: limiter.Subject{Hi: d.Uint64(), Lo: d.Uint64()}, share: d.Text()}
+		n := int(d.Uint8())
 		if n == 0 || n > limiter.MaxCharges {
 			return nil, false
 		}
 		for range n {
 			l := &limiter.Limit{Algorithm: limiter.Concurrency}
-			c := limiter.Charge{Limit: l, Tag: d.uint64(), Cost: 1}
-			l.Count, l.Period = int64(d.uvarint()), time.Duration(d.uvarint())
-			p.charges, p.names = append(p.charges, c), append(p.names, d.name())
+			c := limiter.Charge{Limit: l, Tag: d.Uint64(), Cost: 1}
+			l.Count, l.Period = int64(d.Uvarint()), time.Duration(d.Uvarint())
+			p.charges, p.names = append(p.charges, c), append(p.names, d.Text())
 			if l.Validate() != nil {
 				return nil, false
 			}
 		}
 		h.parts = append(h.parts, p)
 	}
-	return h, !d.bad && h.id != limiter.LeaseID{} && h.ttl > 0
-}
-
-// payload reads fields off the front of a token. After the first one that is
-// missing it is bad, and reads zeros.
-type payload struct {
-	rest []byte
-	bad  bool
-}
-
-func (d *payload) take(n int) []byte {
-	if n > len(d.rest) {
-		d.rest, d.bad = nil, true
-		return make([]byte, n)
-	}
-	b := d.rest[:n]
-	d.rest = d.rest[n:]
-	return b
-}
-
-func (d *payload) count() byte    { return d.take(1)[0] }
-func (d *payload) uint64() uint64 { return binary.LittleEndian.Uint64(d.take(8)) }
-func (d *payload) name() string   { return string(d.take(int(d.count()))) }
-
-func (d *payload) uvarint() uint64 {
-	v, n := binary.Uvarint(d.rest)
-	if n <= 0 {
-		d.rest, d.bad = nil, true
-		return 0
-	}
-	d.rest = d.rest[n:]
-	return v
+	return h, !d.Bad && h.id != limiter.LeaseID{} && h.ttl > 0
 }

@@ -110,6 +110,9 @@ type Observer interface {
 	// QuotaUsed is how much of a quota of a policy's, 0 to 1, the key of one
 	// check has used, and the time until the quota's period ends.
 	QuotaUsed(policyName, limitName string, ratio float64, rest time.Duration)
+	// Settlement is what became of one attempt to settle a receipt: "settled",
+	// "refused", which trying again does not mend, or "failed".
+	Settlement(outcome string)
 	// Forward is one call to another node; see cluster.Forwarded.
 	Forward(outcome string)
 }
@@ -122,7 +125,8 @@ func (nobody) UnknownTier(string)                      {}
 
 func (nobody) QuotaUsed(string, string, float64, time.Duration) {}
 
-func (nobody) Forward(string) {}
+func (nobody) Settlement(string) {}
+func (nobody) Forward(string)    {}
 
 // withDefaults fills in what was left out.
 func (o Options) withDefaults() (Options, error) {

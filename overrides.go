@@ -36,7 +36,8 @@ type RuntimeOverride struct {
 // SetOverride gives one key of the named policy other limits, or none, or
 // blocks it, in place of an override that was set before. It wins over the
 // configuration and over tiers. o.Key is not looked at; expiresIn 0 means until
-// it is removed.
+// it is removed. Limits are as durable as those that they take the place of: a
+// limit that says so in the place of one that is not is an error.
 //
 // key is the value alone, or as the policy makes keys, as in the overrides of
 // the configuration; or its Fingerprint. Written as a value alone the override

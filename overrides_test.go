@@ -214,6 +214,7 @@ func TestOverridesThatMakeNoSense(t *testing.T) {
 	for i := range 32 {
 		wide.Limits = append(wide.Limits, limiter.Limit{Name: fmt.Sprint("hour", i), Algorithm: limiter.TokenBucket, Count: 1, Period: time.Hour})
 	}
+	kept := policy.Override{Limits: []limiter.Limit{{Name: "hour", Algorithm: limiter.Quota, Count: 1, Period: time.Hour, Durable: true}}}
 	fp, err := n.Fingerprint("api", "secret")
 	if err != nil {
 		t.Fatal(err)
@@ -235,6 +236,7 @@ func TestOverridesThatMakeNoSense(t *testing.T) {
 		{"api", "k", blocked, -time.Second, "expires_in"},
 		{"api", "k", blocked, time.Microsecond, "expires_in"},
 		{"api", "k", blocked, 100 * 366 * 24 * time.Hour, "expires_in"},
+		{"api", "k", kept, 0, "only a policy says which counters are kept on disk"},
 		{"everybody", "k", blocked, 0, `its only key is "global"`},
 		{"everybody", fp, blocked, 0, `its only key is "global"`},
 	} {
@@ -316,7 +318,7 @@ func TestOverridesOnDisk(t *testing.T) {
 	}
 	set := policies(t, policy.Policy{Name: "api", Key: []string{"header:X-User | ip"}, Limits: []limiter.Limit{
 		{Name: "burst", Algorithm: limiter.TokenBucket, Count: 1, Period: time.Second},
-		{Name: "month", Algorithm: limiter.TokenBucket, Count: 1, Period: time.Hour},
+		{Name: "month", Algorithm: limiter.FixedWindow, Count: 1, Period: time.Hour, Durable: true},
 	}})
 	began := func() *murmurate.Node {
 		return start(t, murmurate.Options{Alone: true, Name: "n1", Policies: set, DataDir: dir})
@@ -324,7 +326,8 @@ func TestOverridesOnDisk(t *testing.T) {
 	n := began()
 	o := policy.Override{Limits: []limiter.Limit{
 		{Name: "burst", Algorithm: limiter.LeakyBucket, Count: 7, Period: 3 * time.Second, Burst: 9},
-		{Name: "month", Algorithm: limiter.FixedWindow, Count: 1_000_000, Period: 30 * 24 * time.Hour, Align: limiter.AlignCalendar, Calendar: limiter.Month, Zone: zone, Anchor: 31},
+		{Name: "month", Algorithm: limiter.FixedWindow, Count: 1_000_000, Period: 30 * 24 * time.Hour, Align: limiter.AlignCalendar, Calendar: limiter.Month,
+			Zone: zone, Anchor: 31, Unit: limiter.Tokens, Durable: true},
 	}}
 	want := override(t, n, "top-secret-key", o, time.Hour)
 	override(t, n, "another-secret-key", blocked, 0)

@@ -36,6 +36,8 @@ type limitValue struct {
 	Calendar  limiter.Calendar  `json:"calendar,omitempty"`
 	Zone      string            `json:"zone,omitempty"`
 	Anchor    int               `json:"anchor,omitempty"`
+	Unit      limiter.Unit      `json:"unit,omitempty"`
+	Durable   bool              `json:"durable,omitempty"`
 }
 
 func (v *overrideValue) encode() ([]byte, error) { return json.Marshal(v) }
@@ -58,7 +60,7 @@ func decodeOverride(b []byte) (v overrideValue, o policy.Override, err error) {
 func valueOf(l *limiter.Limit) limitValue {
 	v := limitValue{
 		Name: l.Name, Algorithm: l.Algorithm, Count: l.Count, Period: l.Period, Burst: l.Burst,
-		Align: l.Align, Calendar: l.Calendar, Anchor: l.Anchor,
+		Align: l.Align, Calendar: l.Calendar, Anchor: l.Anchor, Unit: l.Unit, Durable: l.Durable,
 	}
 	if l.Zone != nil {
 		v.Zone = l.Zone.String()
@@ -69,7 +71,7 @@ func valueOf(l *limiter.Limit) limitValue {
 func (v *limitValue) limit() (limiter.Limit, error) {
 	l := limiter.Limit{
 		Name: v.Name, Algorithm: v.Algorithm, Count: v.Count, Period: v.Period, Burst: v.Burst,
-		Align: v.Align, Calendar: v.Calendar, Anchor: v.Anchor,
+		Align: v.Align, Calendar: v.Calendar, Anchor: v.Anchor, Unit: v.Unit, Durable: v.Durable,
 	}
 	if v.Zone != "" {
 		zone, err := time.LoadLocation(v.Zone)

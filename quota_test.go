@@ -78,3 +78,28 @@ func TestDenyStatusOfAPolicyWithAQuota(t *testing.T) {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
+
+// A key that nobody serves for a while, or at all, has not used up its quota.
+func TestQuotaUseOfKeysThatAreDeniedOtherwise(t *testing.T) {
+	t.Parallel()
+	own := policy.Policy{Name: "own", Limits: plan.Limits[1:], Cooldown: policy.Cooldown{For: time.Hour}, Overrides: []policy.Override{{Key: "nobody", Blocked: true}}}
+	observed := &observer{seen: make(map[string]int)}
+	node := start(t, murmurate.Options{Alone: true, Observer: observed, Policies: policies(t, own)})
+	for _, step := range []struct {
+		key     string
+		cost    int64
+		allowed bool
+	}{
+		{"user", 3, true},
+		{"user", 3, false},
+		{"user", 1, false},
+		{"nobody", 1, false},
+	} {
+		if d, err := node.AllowN(t.Context(), "own", step.key, step.cost); err != nil || d.Allowed != step.allowed {
+			t.Errorf("%+v: %+v, %v", step, d, err)
+		}
+	}
+	if observed.seen["own/month used 0.75"] != 1 || observed.seen["own/month used 1"] != 0 {
+		t.Errorf("heard %v", observed)
+	}
+}

@@ -41,8 +41,23 @@ func (n *Node) Settle(ctx context.Context, receiptText string, actual int64) (po
 	return n.settle(ctx, r, actual)
 }
 
+// Outcomes of a settlement, as an [Observer] hears them.
+const (
+	outcomeSettled = "settled"
+	outcomeRefused = "refused"
+	outcomeFailed  = "failed"
+)
+
 // settleable is the receipt that is to be settled.
 func (n *Node) settleable(receiptText string, actual int64) (*receipt.Receipt, error) {
+	r, err := n.openReceipt(receiptText, actual)
+	if err != nil {
+		n.options.Observer.Settlement(outcomeRefused)
+	}
+	return r, err
+}
+
+func (n *Node) openReceipt(receiptText string, actual int64) (*receipt.Receipt, error) {
 	if actual < 0 || actual > limiter.MaxCount {
 		return nil, &policy.InputError{Field: "cost", Detail: fmt.Sprintf("must be 0 to %d, got %d", int64(limiter.MaxCount), actual)}
 	}
@@ -54,6 +69,17 @@ func (n *Node) settleable(receiptText string, actual int64) (*receipt.Receipt, e
 }
 
 func (n *Node) settle(ctx context.Context, r *receipt.Receipt, actual int64) (policy.Decision, error) {
+	d, err := n.settleAll(ctx, r, actual)
+	outcome := outcomeSettled
+	if err != nil {
+		outcome = outcomeFailed
+	}
+	n.options.Observer.Settlement(outcome)
+	return d, err
+}
+
+// settleAll settles all parts of r.
+func (n *Node) settleAll(ctx context.Context, r *receipt.Receipt, actual int64) (policy.Decision, error) {
 	if len(r.Parts) == 0 {
 		return policy.Decision{Result: limiter.Result{Allowed: true, Source: limiter.SourceNone}, Cost: actual}, nil
 	}

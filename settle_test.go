@@ -389,7 +389,7 @@ func TestLooksThatAreChargedLater(t *testing.T) {
 	if got := left(t, n, "tokens", "victim"); got != 10 {
 		t.Errorf("another's counter has %d left", got)
 	}
-	if want := "tokens allowed owner 1"; seen.String() != want {
+	if want := "receipt settled 1, tokens allowed owner 1"; seen.String() != want {
 		t.Errorf("observed %q, want %q", seen, want)
 	}
 }
@@ -423,11 +423,11 @@ func TestSettleSoon(t *testing.T) {
 	}, tokens(1000))
 }
 
-// What cannot be settled in the background is told to the log.
+// What cannot be settled is counted, and in the background told to the log.
 func TestSettleSoonThatFails(t *testing.T) {
 	t.Parallel()
-	log := new(lockedBuilder)
-	n := start(t, murmurate.Options{Alone: true, Logger: slog.New(slog.NewTextHandler(log, nil)), Policies: policies(t, tokens(10))})
+	log, seen := new(lockedBuilder), &observer{}
+	n := start(t, murmurate.Options{Alone: true, Logger: slog.New(slog.NewTextHandler(log, nil)), Observer: seen, Policies: policies(t, tokens(10))})
 	receipt := estimated(t, n, policy.Request{Policy: "tokens", Key: "secret"})
 	for range 3 {
 		n.SettleSoon("forged", 1)
@@ -440,6 +440,9 @@ func TestSettleSoonThatFails(t *testing.T) {
 	}
 	if _, err := n.Settle(t.Context(), receipt, 1); !errors.Is(err, murmurate.ErrClosed) {
 		t.Errorf("%v", err)
+	}
+	if want := "receipt failed 1, receipt refused 3, tokens allowed owner 1"; seen.String() != want {
+		t.Errorf("observed %s, want %s", seen, want)
 	}
 }
 

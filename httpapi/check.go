@@ -72,16 +72,11 @@ func undecided(d *policy.Decision) bool {
 	return !d.Allowed && d.Source == limiter.SourceFailClosed && d.OnUnreachable == policy.Deny
 }
 
-// writeDecision answers with d and the fields that belong to it. No answer
-// may be cached, an admission least of all: it has been spent.
+// writeDecision answers with d.
 //
 // beside, if not nil, are the fields that the answer has beside the decision's.
 func (a *API) writeDecision(w http.ResponseWriter, x *exchange, d *policy.Decision, status int, beside []byte) {
-	h := w.Header()
-	h["Content-Type"] = jsonType
-	h["Cache-Control"] = noStore
-	a.fields.write(h, d, status != http.StatusOK)
-	w.WriteHeader(status)
+	a.writeDecisionHead(w, d, status)
 	x.answer = appendDecision(x.answer, d)
 	if beside != nil {
 		x.answer = append(append(x.answer[:len(x.answer)-1], ','), beside...)
@@ -89,4 +84,14 @@ func (a *API) writeDecision(w http.ResponseWriter, x *exchange, d *policy.Decisi
 	}
 	x.answer = append(x.answer, '\n')
 	_, _ = w.Write(x.answer) // the client has gone: nobody to tell
+}
+
+// writeDecisionHead answers with d but for the body. No answer may be cached, an
+// admission least of all: it has been spent.
+func (a *API) writeDecisionHead(w http.ResponseWriter, d *policy.Decision, status int) {
+	h := w.Header()
+	h["Content-Type"] = jsonType
+	h["Cache-Control"] = noStore
+	a.fields.write(h, d, status != http.StatusOK)
+	w.WriteHeader(status)
 }

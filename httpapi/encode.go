@@ -14,6 +14,11 @@ import (
 // appendDecision appends d as JSON. It is on the way of every check and
 // allocates nothing.
 func appendDecision(b []byte, d *policy.Decision) []byte {
+	return appendDecisionWith(b, d, appendLimit)
+}
+
+// appendDecisionWith appends d, and each of its limits as limit does.
+func appendDecisionWith(b []byte, d *policy.Decision, limit func([]byte, *policy.LimitResult) []byte) []byte {
 	b = appendBool(b, `{"allowed":`, d.Allowed)
 	b = appendString(b, `,"policy":`, d.Policy)
 	b = appendInt(b, `,"limit":`, d.Limit)
@@ -36,7 +41,7 @@ func appendDecision(b []byte, d *policy.Decision) []byte {
 	separator = ""
 	for i := range d.Limits {
 		b = append(b, separator...)
-		b = appendLimit(b, &d.Limits[i])
+		b = limit(b, &d.Limits[i])
 		separator = ","
 	}
 	b = append(b, ']')

@@ -1,10 +1,12 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/murmurate/murmurate/policy"
 )
@@ -87,5 +89,28 @@ func (a *API) writeKey(w http.ResponseWriter, d *policy.Decision) {
 	}
 	x := newExchange()
 	defer x.release()
-	a.writeDecision(w, x, d, status, nil)
+	a.writeDecisionHead(w, d, status)
+	now := time.Now()
+	x.answer = appendDecisionWith(x.answer, d, func(b []byte, l *policy.LimitResult) []byte { return appendCounter(b, l, now) })
+	_, _ = w.Write(append(x.answer, '\n')) // the client has gone: nobody to tell
+}
+
+// appendCounter is appendLimit with what l says of its counter as of now: how
+// much is used and, if it counts in windows, when that one ends.
+func appendCounter(b []byte, l *policy.LimitResult, now time.Time) []byte {
+	b = appendLimit(b, l)
+	b = appendString(b[:len(b)-1], `,"algorithm":`, l.Algorithm.String())
+	if used, ok := l.Used(); ok {
+		b = appendInt(b, `,"used":`, used)
+		if l.Algorithm.Windowed() && l.ResetAfter > 0 {
+			b = appendString(b, `,"resets_at":`, resetsAt(l, now))
+		}
+	}
+	return append(b, '}')
+}
+
+// resetsAt is when the window of l ends. Windows of the calendar end on a whole
+// second, and the time that the owner's answer took is far less than one.
+func resetsAt(l *policy.LimitResult, now time.Time) string {
+	return now.Add(l.ResetAfter).Round(time.Second).In(cmp.Or(l.Zone, time.UTC)).Format(time.RFC3339)
 }

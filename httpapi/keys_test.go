@@ -103,6 +103,43 @@ func TestKeyWithNothingLeft(t *testing.T) {
 	}
 }
 
+// What is used, and when it resets, of counters in every state.
+func TestAppendCounter(t *testing.T) {
+	t.Parallel()
+	const month = 30 * 24 * time.Hour
+	west := time.FixedZone("UTC-3", -3*3600)
+	quota := limiter.Limit{Algorithm: limiter.Quota, Count: 10, Period: month, Align: limiter.AlignCalendar, Calendar: limiter.Month}
+	there := quota
+	there.Zone = west
+	bucket := limiter.Limit{Algorithm: limiter.TokenBucket, Count: 10, Period: time.Second, Burst: 40}
+	now := time.Date(2026, time.November, 30, 23, 59, 57, 20_000_000, west)
+	const rest = 2990 * time.Millisecond // as of a node whose clock is 10 ms ahead, or whose answer took as long
+	for _, c := range []struct {
+		what  string
+		limit limiter.Limit
+		r     limiter.Result
+		want  string
+	}{
+		{"a quota", quota, limiter.Result{Allowed: true, Remaining: 4, ResetAfter: rest}, `"algorithm":"quota","used":6,"resets_at":"2026-12-01T03:00:00Z"`},
+		{"in a zone", there, limiter.Result{Remaining: 0, ResetAfter: rest}, `"algorithm":"quota","used":10,"resets_at":"2026-12-01T00:00:00-03:00"`},
+		{"unused", quota, limiter.Result{Allowed: true, Remaining: 10}, `"algorithm":"quota","used":0`},
+		{"a bucket with a burst", bucket, limiter.Result{Allowed: true, Remaining: 33, ResetAfter: time.Second}, `"algorithm":"token_bucket","used":7`},
+		{"a share", quota, limiter.Result{Allowed: true, Remaining: 3, ResetAfter: rest, Source: limiter.SourceShare}, `"algorithm":"quota"`},
+		{"nobody counts", quota, limiter.Result{Allowed: true, Source: limiter.SourceFailOpen}, `"algorithm":"quota"`},
+		{"cooling down", quota, limiter.Result{Cooling: true, ResetAfter: rest}, `"algorithm":"quota"`},
+		{"blocked", quota, limiter.Result{RetryAfter: limiter.Never, NextUnit: limiter.Never}, `"algorithm":"quota"`},
+		{"a limit of nothing", limiter.Limit{Algorithm: limiter.Quota, Period: month}, limiter.Result{RetryAfter: limiter.Never}, `"algorithm":"quota","used":0`},
+	} {
+		c.r.Limit = c.limit.Count
+		d := policy.NewPlan(&policy.Policy{Name: "p", Limits: []limiter.Limit{c.limit}}).Decide(1, []limiter.Result{c.r})
+		text := string(appendCounter(nil, &d.Limits[0], now))
+		plain := string(appendLimit(nil, &d.Limits[0]))
+		if want := strings.TrimSuffix(plain, "}") + "," + c.want + "}"; text != want {
+			t.Errorf("%s:\n%s, want\n%s", c.what, text, want)
+		}
+	}
+}
+
 func TestKeyRefusals(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

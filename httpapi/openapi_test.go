@@ -110,6 +110,7 @@ func TestOpenAPIListsWhatThereIs(t *testing.T) {
 		got, want []any
 	}{
 		{"algorithm", property("ReplacingLimit", "algorithm").Enum, algorithms},
+		{"algorithm of an answer", property("LimitResult", "algorithm").Enum, algorithms},
 		{"source", property("Decision", "source").Enum, sources},
 		{"unit", property("ReplacingLimit", "unit").Enum, units},
 		{"unit of an answer", property("LimitResult", "unit").Enum, append(units, limiter.ConcurrentRequests.String())},

@@ -281,7 +281,7 @@ func apiCalls(t *testing.T) []apiCall {
 			get(open, "/gateway", status, "X-Forwarded-Uri", "/"+code),
 		)
 	}
-	return slices.Concat(calls, overrideCalls(open, guarded, shut, failing), leaseCalls(t, open, failing), settleCalls(t, open, failing))
+	return slices.Concat(calls, overrideCalls(t, open, guarded, shut, failing), leaseCalls(t, open, failing), settleCalls(t, open, failing))
 }
 
 // deniedWith are statuses of which there is a policy that denies with it all

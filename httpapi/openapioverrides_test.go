@@ -3,13 +3,16 @@ package httpapi
 import (
 	"net/http"
 	"strings"
+	"testing"
 )
 
 // overrideCalls are those of apiCalls for the overrides, by who is asked.
-func overrideCalls(open, guarded, shut, failing http.Handler) []apiCall {
+func overrideCalls(t *testing.T, open, guarded, shut, failing http.Handler) []apiCall {
 	put := func(api http.Handler, path, body string, status int, header ...string) apiCall {
 		return apiCall{api: api, method: "PUT", path: path, body: body, status: status, header: header}
 	}
+	node := newFake(t, api())
+	crowded := New(Options{Node: node, Overrides: &fakeOverrides{set: node.set, err: ErrOverridesFull}, OpenAdmin: true}).Handler()
 	large := strings.Repeat(" ", maxBody)
 	return []apiCall{
 		get(open, "/v1/overrides", 200), // there is none yet
@@ -23,6 +26,7 @@ func overrideCalls(open, guarded, shut, failing http.Handler) []apiCall {
 		put(guarded, "/v1/overrides/api/a", `{"blocked":true}`, 401),
 		put(shut, "/v1/overrides/api/a", `{"blocked":true}`, 403),
 		put(failing, "/v1/overrides/api/a", `{"blocked":true}`, 503),
+		put(crowded, "/v1/overrides/api/a", `{"blocked":true}`, 507),
 		put(open, "/v1/overrides/api/a", `{}`, 400).refuse(),
 		put(open, "/v1/overrides/api/a", `{"unlimited":true,"blocked":true}`, 400).refuse(),
 		put(open, "/v1/overrides/api/a", `{"unlimited":false}`, 400).refuse(),

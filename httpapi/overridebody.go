@@ -107,9 +107,7 @@ func (r *reader) limitsFor(p *policy.Policy) ([]limiter.Limit, error) {
 // replacedBy is the limit of p that spec is for. If there is none, which its
 // name will be refused for, any will do.
 func replacedBy(spec *policy.LimitSpec, p *policy.Policy) *limiter.Limit {
-	name := cmp.Or(spec.Name, p.Name)
-	i := slices.IndexFunc(p.Limits, func(l limiter.Limit) bool { return l.Name == name })
-	return &p.Limits[max(i, 0)]
+	return cmp.Or(p.LimitNamed(spec.Name), &p.Limits[0])
 }
 
 // expiry reads how long an override lasts.

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -20,10 +19,13 @@ const (
 	maxExpiry = limiter.MaxPeriod
 )
 
+// ErrOverridesFull is the error of an Overrides that has as many as it can keep.
+var ErrOverridesFull = errors.New("no room for another override")
+
 // Overrides are the overrides that are set while the policies are in force. A
-// key may be its fingerprint. An error that is policy.ErrInput means that
-// nothing was done; after another one nothing is known to be done. It is safe
-// for concurrent use.
+// key may be its fingerprint. An error that is policy.ErrInput or
+// ErrOverridesFull means that nothing was done; after another one nothing is
+// known to be done. It is safe for concurrent use.
 type Overrides interface {
 	// SetOverride puts o, without Key and KeyPrefix, in the place of what the
 	// key had, for expiresIn or, if that is 0, until it is removed.
@@ -85,7 +87,7 @@ func inForce(o *RuntimeOverride, set *policy.Set) bool {
 		return false
 	}
 	return o.Override.Unlimited || o.Override.Blocked || slices.ContainsFunc(o.Override.Limits, func(l limiter.Limit) bool {
-		return slices.ContainsFunc(p.Limits, func(own limiter.Limit) bool { return own.Name == cmp.Or(l.Name, p.Name) })
+		return p.LimitNamed(l.Name) != nil
 	})
 }
 
@@ -209,5 +211,9 @@ func (a *API) overrideFailed(w http.ResponseWriter, policyName, what string, err
 		return
 	}
 	a.log.Warn("override "+what, "policy", policyName, "error", err)
-	writeProblem(w, newProblem(http.StatusServiceUnavailable, what+": "+err.Error()))
+	status := http.StatusServiceUnavailable
+	if errors.Is(err, ErrOverridesFull) {
+		status = http.StatusInsufficientStorage // RFC 4918, section 11.5: not to be tried again by itself
+	}
+	writeProblem(w, newProblem(status, what+": "+err.Error()))
 }

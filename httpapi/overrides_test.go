@@ -18,7 +18,8 @@ import (
 func overridden(t *testing.T, logger *slog.Logger) (http.Handler, *fakeOverrides) {
 	t.Helper()
 	monthly := policy.Policy{Name: "lone", Cost: policy.Cost{Default: 3}, Limits: []limiter.Limit{
-		{Algorithm: limiter.FixedWindow, Count: 1000, Period: limiter.MaxPeriod / 366 * 30, Align: limiter.AlignCalendar, Calendar: limiter.Month, Anchor: 5},
+		{Algorithm: limiter.Quota, Count: 1000, Period: limiter.MaxPeriod / 366 * 30,
+			Align: limiter.AlignCalendar, Calendar: limiter.Month, Anchor: 5, Unit: limiter.Bytes, Durable: true},
 	}}
 	limits := []limiter.Limit{{Algorithm: limiter.SlidingWindow, Count: 5, Period: time.Minute}}
 	either := policy.Policy{Name: "either", Key: []string{"header:X-Api-Key | ip"}, Limits: limits}
@@ -46,7 +47,7 @@ func TestOverridesAreSetAndRemoved(t *testing.T) {
 		{"GET", "/v1/overrides/api/" + fp + "2", "",
 			`{"policy":"api","fingerprint":"` + fp + `2",` + burst + `,"unlimited":false,"blocked":false,"in_force":true,"expires_in_ms":86400000,"set_on":"n1"}`},
 		{"PUT", "/v1/overrides/lone/a%2F%2Fb", `{"limits":[{"rate":"5k/month"}]}`,
-			`{"policy":"lone","fingerprint":"` + fp + `4","limits":[{"algorithm":"fixed_window","count":5000,"period":"month","align":"calendar","anchor":5}],"unlimited":false,"blocked":false,"in_force":true,"set_on":"n1"}`},
+			`{"policy":"lone","fingerprint":"` + fp + `4","limits":[{"algorithm":"quota","count":5000,"period":"month","align":"calendar","anchor":5,"unit":"bytes","durable":true}],"unlimited":false,"blocked":false,"in_force":true,"set_on":"n1"}`},
 		{"PUT", "/v1/overrides/api/ab", `{"unlimited":true,"blocked":false,"limits":null,"expires_in":"7d"}`,
 			`{"policy":"api","fingerprint":"` + fp + `2","unlimited":true,"blocked":false,"in_force":true,"expires_in_ms":604800000,"set_on":"n1"}`},
 		{"PUT", "/v1/overrides/api/" + fp + "9", `{"blocked":true,"limits":[]}`,

@@ -44,21 +44,23 @@ type Options struct {
 // Metrics are the metrics of one node. All methods are safe for concurrent
 // use.
 type Metrics struct {
-	registry  *prometheus.Registry
-	decisions *decisions
-	denials   denials
-	quotas    *quotas
-	forwards  forwards
+	registry    *prometheus.Registry
+	decisions   *decisions
+	denials     denials
+	quotas      *quotas
+	settlements tally
+	forwards    tally
 }
 
 // New makes the metrics and a registry that holds nothing else.
 func New(o Options) *Metrics {
 	m := &Metrics{
-		registry:  prometheus.NewRegistry(),
-		decisions: newDecisions(),
-		denials:   newDenials(),
-		quotas:    newQuotas(),
-		forwards:  newForwards(o.Forwards),
+		registry:    prometheus.NewRegistry(),
+		decisions:   newDecisions(),
+		denials:     newDenials(),
+		quotas:      newQuotas(),
+		settlements: newSettlements(),
+		forwards:    newForwards(o.Forwards),
 	}
 	m.decisions.add(o.Policies...)
 	m.registry.MustRegister(
@@ -66,6 +68,7 @@ func New(o Options) *Metrics {
 		m.denials.limits,
 		m.denials.tiers,
 		m.quotas,
+		m.settlements.vec,
 		m.forwards.vec,
 		buildInfo(o.Version),
 		collectors.NewGoCollector(),

@@ -53,6 +53,7 @@ func TestSeriesExistBeforeTheFirstEvent(t *testing.T) {
 		`murmurate_decisions_total{policy="api",result="denied",source="share"} 0`,
 		`murmurate_decisions_total{policy="api",result="error",source="fail_closed"} 0`,
 		`murmurate_decisions_total{policy="inline",result="allowed",source="owner"} 0`,
+		`murmurate_settlements_total{result="failed"} 0`,
 		`murmurate_forward_calls_total{result="ok"} 0`,
 		`murmurate_forward_calls_total{result="unreachable"} 0`,
 		`murmurate_build_info{goversion="`+runtime.Version()+`",version="1.2.3"} 1`,
@@ -196,4 +197,17 @@ func BenchmarkDecision(b *testing.B) {
 			m.Decision("api", ResultAllowed, limiter.SourceOwner)
 		}
 	})
+}
+
+func TestSettlementsAreCountedByResult(t *testing.T) {
+	t.Parallel()
+	m := New(Options{})
+	for _, result := range []string{ResultSettled, ResultSettled, ResultRefused, ResultFailed, "never announced"} {
+		m.Settlement(result)
+	}
+	wantLines(t, scrape(t, m),
+		`murmurate_settlements_total{result="settled"} 2`,
+		`murmurate_settlements_total{result="refused"} 1`,
+		`murmurate_settlements_total{result="failed"} 2`,
+	)
 }

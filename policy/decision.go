@@ -36,14 +36,31 @@ type LimitResult struct {
 	limiter.Result
 	// Name is policy/limit, or the policy's name for its lone unnamed limit.
 	Name string
+	// Capacity is what the limit holds while nothing is used; see
+	// [limiter.Limit.Capacity].
+	Capacity int64
 	// Window is the limit's period. 0: it is one of concurrency, which has none.
 	Window time.Duration
 	// Algorithm is how the limit counts.
 	Algorithm limiter.Algorithm
 	// Unit is what it counts.
 	Unit limiter.Unit
+	// Zone is where the limit's calendar windows begin. Nil is UTC.
+	Zone *time.Location
 	// Shadow is set when the limit's policy only observes.
 	Shadow bool
+}
+
+// Used is the units that are spent and do not count as unused yet, at most the
+// Capacity: what is owed beyond that is not among them. ok is false if the
+// result does not tell: the owner was not asked, the key is blocked, or in a
+// cool-down.
+func (l *LimitResult) Used() (units int64, ok bool) {
+	blocked := l.Remaining == 0 && l.ResetAfter == 0 && l.Capacity > 0
+	if l.Source != limiter.SourceOwner || l.Cooling || blocked {
+		return 0, false
+	}
+	return max(l.Capacity-l.Remaining, 0), true
 }
 
 // Outcome is what one Request of several came to.
@@ -97,7 +114,8 @@ func (p *Plan) Decide(cost int64, results []limiter.Result) Decision {
 	for i := range results {
 		l := &p.policy.Limits[i]
 		d.Limits[i] = LimitResult{
-			Result: results[i], Name: p.names[i], Window: WindowOf(l), Algorithm: l.Algorithm, Unit: l.Counts(), Shadow: d.Shadow,
+			Result: results[i], Name: p.names[i], Capacity: l.Capacity(), Window: WindowOf(l),
+			Algorithm: l.Algorithm, Unit: l.Counts(), Zone: l.Zone, Shadow: d.Shadow,
 		}
 	}
 	if closest := d.fold(); d.DenyStatus == 0 && closest.Algorithm == limiter.Quota {

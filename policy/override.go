@@ -63,7 +63,7 @@ func (r *rules) compileOverrides(p *Policy, fault faultFunc) {
 			fitsAll(p.Cost.Default, o.Limits, p.Name, "cost.default", func(field, format string, args ...any) {
 				fault(field, format+" in %s", append(args, o.place)...)
 			})
-			o.plans = r.replacing(o.Limits)
+			o.plans = r.replacing(func(p *Policy) []limiter.Limit { return replaced(p, o.Limits) })
 		}
 		table, written, field := t.exact, o.Key, "key"
 		if o.KeyPrefix != "" {
@@ -88,12 +88,11 @@ func (r *rules) compileOverrides(p *Policy, fault faultFunc) {
 	t.lengths = slices.Compact(t.lengths)
 }
 
-// replacing are the plans of r with limits in the place of those of the same
-// name.
-func (r *rules) replacing(limits []limiter.Limit) []*Plan {
+// replacing are the plans of r with the limits that instead has for each.
+func (r *rules) replacing(instead func(of *Policy) []limiter.Limit) []*Plan {
 	p, plans := r.plans[0].policy, make([]*Plan, len(r.plans))
 	for i, plan := range r.plans {
-		plans[i] = newPlan(p.with(replaced(plan.policy, limits)))
+		plans[i] = newPlan(p.with(instead(plan.policy)))
 	}
 	return plans
 }
@@ -192,6 +191,11 @@ func (s *Set) CheckOverride(policyName string, o *Override) error {
 	fault := appendTo(&faults).under("override")
 	p := r.plans[0].policy
 	o.faults(p, fault)
+	for i := range o.Limits {
+		if own := p.LimitNamed(o.Limits[i].Name); o.Limits[i].Durable && own != nil && !own.Durable {
+			fault(indexed("limits", i)+".durable", "only a policy says which counters are kept on disk, and this one's limit is not durable: leave it out")
+		}
+	}
 	fitsAll(p.Cost.Default, o.Limits, p.Name, "limits", func(field, format string, args ...any) {
 		fault(field, "the policy's cost.default of "+format, args...)
 	})

@@ -1,6 +1,10 @@
 package policy
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/murmurate/murmurate/limiter"
+)
 
 // CompiledOverride is an [Override] that is set while its policy is in force,
 // made ready for checks. It is immutable and shared.
@@ -33,8 +37,9 @@ func (s *Set) OverrideWarnings(policyName string, o *Override, bits AddressBits)
 
 // CompileOverride makes o, which [Set.CheckOverride] has judged, ready for
 // the checks of one policy of s. Limits that the policy does not have (any
-// more) are passed over. Whom o is for makes no difference here. The error is
-// that of an unknown policy.
+// more) are passed over, and the others are as durable as those that they take
+// the place of. Whom o is for makes no difference here. The error is that of an
+// unknown policy.
 //
 // What was compiled for another Set is right in checks of s too, at the price
 // of being compiled for each of them: compile anew when the policies change.
@@ -50,9 +55,19 @@ func (r *rules) compileOverride(o *Override) *CompiledOverride {
 	c := &CompiledOverride{set: *o, of: r}
 	c.set.Limits = slices.Clone(o.Limits)
 	if len(c.set.Limits) > 0 {
-		c.plans = r.replacing(c.set.Limits)
+		c.plans = r.replacing(func(p *Policy) []limiter.Limit { return asDurable(p.Limits, replaced(p, c.set.Limits)) })
 	}
 	return c
+}
+
+// asDurable are limits, each as durable as the one of own that it takes the
+// place of: what was spent of a quota would be forgotten with the node if an
+// override could take its counter off the disk.
+func asDurable(own, limits []limiter.Limit) []limiter.Limit {
+	for i := range limits {
+		limits[i].Durable = own[i].Durable && limits[i].Algorithm.Windowed()
+	}
+	return limits
 }
 
 // runtimeOverride is the one that was set at run time for key, or nil.

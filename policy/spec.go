@@ -52,7 +52,10 @@ var alignNames = []string{
 // Limit is the limit that s describes. Its error joins every fault of s,
 // each an [*InputError] with the name of its field. The name is not judged:
 // whether one is needed depends on the policy around it.
-func (s *LimitSpec) Limit() (limiter.Limit, error) {
+func (s *LimitSpec) Limit() (limiter.Limit, error) { return s.read(nil) }
+
+// read is Limit, in the place of own if that is not nil.
+func (s *LimitSpec) read(own *limiter.Limit) (limiter.Limit, error) {
 	r := specReader{spec: s, limit: limiter.Limit{Name: s.Name}}
 	r.algorithm()
 	var period Period
@@ -69,6 +72,9 @@ func (s *LimitSpec) Limit() (limiter.Limit, error) {
 	r.anchor()
 	r.unit()
 	r.limit.Durable = s.Durable != nil && *s.Durable
+	if own != nil {
+		r.inherit(own)
+	}
 	r.validate()
 	if len(r.faults) > 0 {
 		return limiter.Limit{}, join(r.faults)

@@ -113,6 +113,19 @@ func replacingFaults(limits []limiter.Limit, p *Policy, fault faultFunc) {
 // limitName is the name of a limit of p, or of one that takes its place.
 func (p *Policy) limitName(l *limiter.Limit) string { return cmp.Or(l.Name, p.Name) }
 
+// LimitNamed is the limit of p that one of that name would take the place of, or
+// nil. An empty name is p's own.
+func (p *Policy) LimitNamed(name string) *limiter.Limit {
+	l := limiter.Limit{Name: name}
+	name = p.limitName(&l)
+	for i := range p.Limits {
+		if own := &p.Limits[i]; p.limitName(own) == name {
+			return own
+		}
+	}
+	return nil
+}
+
 // replaced are the limits of p with those in the place of the same name. What
 // has none is left out, and what is of another kind: slots are acquired, and
 // units are spent.

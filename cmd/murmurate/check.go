@@ -102,6 +102,11 @@ type limitOutcome struct {
 	RetryAfterMS int64  `json:"retry_after_ms"`
 	ResetAfterMS int64  `json:"reset_after_ms"`
 	Unit         string `json:"unit"`
+	// The following are only of /v1/keys.
+
+	Algorithm string    `json:"algorithm"`
+	Used      *int64    `json:"used"`      // nil: unknown
+	Resets    time.Time `json:"resets_at"` // zero: it does not, or nothing is used
 }
 
 func newDecision(a answer) (decision, error) {

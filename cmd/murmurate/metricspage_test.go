@@ -104,7 +104,7 @@ func TestMetricsPage(t *testing.T) {
 	}
 	values := []string{
 		observe.ResultAllowed, observe.ResultDenied, observe.ResultShadowDenied, observe.ResultError,
-		observe.InlinePolicy, observe.UnknownPolicy,
+		observe.ResultSettled, observe.ResultRefused, observe.ResultFailed, observe.InlinePolicy, observe.UnknownPolicy,
 	}
 	for _, s := range limiter.Sources() {
 		values = append(values, s.String())

@@ -51,8 +51,9 @@ func newOverrideSet(sh *shell) *cobra.Command {
 A LIMIT is NAME=RATE, or the RATE alone where the policy has one limit without a
 name. It takes the place of the policy's limit of that name and counts as that
 one does; the others stay. After commas it can have burst=N, and algorithm, align,
-timezone and anchor as in the configuration. Without burst a token bucket holds the
-count, and in a leaky bucket nobody may wait, whatever burst the policy has.
+timezone and anchor where they are to differ from that one's. Without burst a token
+bucket holds the count, and in a leaky bucket nobody may wait, whatever burst the
+policy has.
 
 KEY is written as in the configuration: with several parts or places as the policy
 makes it, such as header:x-api-key=VALUE&path:tenant=VALUE, ip=203.0.113.9, or

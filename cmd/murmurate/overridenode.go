@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/murmurate/murmurate"
+	"github.com/murmurate/murmurate/cluster"
 	"github.com/murmurate/murmurate/httpapi"
 	"github.com/murmurate/murmurate/policy"
 )
@@ -15,6 +18,9 @@ var _ httpapi.Overrides = overridesOf{}
 
 func (n overridesOf) SetOverride(policyName, key string, o policy.Override, expiresIn time.Duration) (httpapi.RuntimeOverride, error) {
 	set, err := n.node.SetOverride(policyName, key, o, expiresIn)
+	if errors.Is(err, cluster.ErrOverridesFull) {
+		err = fmt.Errorf("%w: %w", httpapi.ErrOverridesFull, err)
+	}
 	return httpapi.RuntimeOverride(set), err
 }
 

@@ -63,6 +63,9 @@ func (h *heard) UnknownTier(string) {}
 
 func (h *heard) QuotaUsed(string, string, float64, time.Duration) {}
 
+// Settlement implements murmurate.Observer.
+func (h *heard) Settlement(string) {}
+
 // Forward implements murmurate.Observer.
 func (h *heard) Forward(outcome string) {
 	h.mu.Lock()
