@@ -185,12 +185,17 @@ func (s *scratch) prepare(what asking, subject limiter.Subject, a *policy.Applie
 	s.results = append(s.results[:0], make([]limiter.Result, len(s.call.Charges))...)
 }
 
-// mode is the failure mode in force.
+// mode is the failure mode in force. Of a durable limit nobody has a share: what
+// its counter holds is on the owner's disk, and nowhere else.
 func mode(a *policy.Applied, r *policy.Request) policy.Unreachable {
+	m := a.Plan.OnUnreachable()
 	if r.OnUnreachable != nil {
-		return *r.OnUnreachable
+		m = *r.OnUnreachable
 	}
-	return a.Plan.OnUnreachable()
+	if m == policy.Local && a.Plan.Durable() {
+		return policy.Deny
+	}
+	return m
 }
 
 // ask has the call of s decided by its owner.

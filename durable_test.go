@@ -107,18 +107,42 @@ func TestDurableLimitNeedsADataDir(t *testing.T) {
 	}
 }
 
-// An asker has the policy, and the owner no place for the counter: the
-// failure mode decides, and the local share is nothing.
-func TestDurableLimitWhoseOwnerKeepsNothing(t *testing.T) {
+// An asker has the policies, and the owner no place for the counter, or is gone:
+// nobody has a share of a durable limit, so local denies as deny does, and a quota
+// that nobody looked at is not called used up.
+func TestDurableLimitThatNobodyCounts(t *testing.T) {
 	t.Parallel()
+	rated, kept, forgetful := monthly, monthly, monthly
+	rated.Name, rated.Limits = "rated", []limiter.Limit{limiter.PerSecond(100).WithName("second"), monthly.Limits[0].WithName("month")}
+	kept.Name, kept.OnUnreachable = "kept", policy.Deny
+	forgetful.Name, forgetful.Limits = "forgetful", []limiter.Limit{monthly.Limits[0]}
+	forgetful.Limits[0].Durable = false
 	owner := start(t, murmurate.Options{Name: "owner", Gossip: "127.0.0.1:0", Peer: "127.0.0.1:0"})
 	client := start(t, murmurate.Options{
 		Name: "client", Gossip: "127.0.0.1:0", Peer: "127.0.0.1:0", Role: cluster.RoleClient,
-		Join: []string{owner.GossipAddr().String()}, Policies: policies(t, monthly), Deadline: patient,
+		Join: []string{owner.GossipAddr().String()}, Policies: policies(t, monthly, rated, kept, forgetful), Deadline: patient,
 	})
 	eventually(t, "the client to reach the owner", func() bool { return client.Readiness().Ready })
-	d, err := client.Allow(t.Context(), "plan", "user")
-	if d.Allowed || !errors.Is(err, cluster.ErrNotKept) {
-		t.Errorf("%+v, %v", d, err)
+	local := policy.Local
+	denied := func(why string, want error) {
+		t.Helper()
+		for _, name := range []string{"plan", "rated", "kept"} {
+			d, err := client.Check(t.Context(), policy.Request{Policy: name, Key: "user", OnUnreachable: &local})
+			if !errors.Is(err, want) || d.Allowed || d.Source != limiter.SourceFailClosed || d.OnUnreachable != policy.Deny || d.RetryAfter != time.Second || d.DenyStatus != 0 {
+				t.Errorf("%s: %s: %v, %+v", why, name, err, d)
+			}
+		}
+	}
+	denied("the owner keeps nothing", cluster.ErrNotKept)
+	owner.Kill()
+	denied("the owner is gone", cluster.ErrUnreachable)
+	for i := range 6 { // a client has half beside one owner
+		d, err := client.Allow(t.Context(), "forgetful", "user")
+		if !errors.Is(err, cluster.ErrUnreachable) || d.Allowed != (i < 5) || d.Source != limiter.SourceShare {
+			t.Errorf("a quota that may be lost, call %d: %v, %+v", i+1, err, d)
+		}
+		if !d.Allowed && d.RetryAfter > time.Minute {
+			t.Errorf("to wait %v, though the owner may be back", d.RetryAfter)
+		}
 	}
 }

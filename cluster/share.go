@@ -1,6 +1,14 @@
 package cluster
 
-import "github.com/murmurate/murmurate/limiter"
+import (
+	"time"
+
+	"github.com/murmurate/murmurate/limiter"
+)
+
+// shareRetry is the longest that a denial by a share tells to wait. The owner, or
+// another in its place, may be back long before a share has room again.
+const shareRetry = time.Minute
 
 // Share decides calls from this node's own part of each limit while the
 // owner is out of reach: 1/n of count and burst, rounded down, where n is
@@ -20,7 +28,8 @@ func NewShare(table *limiter.Table, clock *Clock, view func() *View) *Share {
 }
 
 // Do decides call from the local share and fills results. A share starts
-// full, and of a concurrency limit free. One that can never admit the call denies until the window ends.
+// full, and of a concurrency limit free. One that can never admit the call denies
+// until the window ends, but none for longer than a minute.
 //
 // ErrNoOwner: this node does not know yet how many share the limit, so it has
 // no share. Otherwise the error is the table's. Nothing is charged then.
@@ -43,6 +52,7 @@ func (s *Share) Do(call *limiter.Call, results []limiter.Result) error {
 			// Too much for the share, not for the limit: worth another try.
 			r.RetryAfter = whole.WindowEnd(now)
 		}
+		r.RetryAfter = min(r.RetryAfter, shareRetry)
 		r.Source = limiter.SourceShare
 		r.Limit = whole.Count
 	}

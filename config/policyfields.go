@@ -50,7 +50,7 @@ var policyFields = map[string]about{
 	"Policy.exempt":         {text: "Requests that the policy charges nothing. One element that holds is enough."},
 	"Policy.cost":           {text: "What a request costs that does not say: a whole number, or what it depends on.", absent: 1},
 	"Policy.shadow":         {text: "Tries the policy out: decides, counts and reports, and denies nobody.", absent: false},
-	"Policy.on_unreachable": {text: "What happens while the node that counts the key cannot be asked. local: this node spends its share of the limit. allow: pass uncounted. deny: refuse, with status 503.", absent: "local", choices: failureModes},
+	"Policy.on_unreachable": {text: "What happens while the node that counts the key cannot be asked. local: this node spends its share of the limit; of a durable one there is none, so it denies. allow: pass uncounted. deny: refuse, with status 503.", absent: "local", choices: failureModes},
 	"Policy.deny_status":    {text: "The HTTP status of a denial. Left out: 429, and 403 where a quota is what stands in the way.", min: 400, max: 599},
 
 	"Match.host":      {text: "The host, whatever its case, without port. *.example.com is every host below example.com, not itself.", pattern: `^[^/?#@\s]+$`},

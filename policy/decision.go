@@ -118,7 +118,7 @@ func (p *Plan) Decide(cost int64, results []limiter.Result) Decision {
 			Algorithm: l.Algorithm, Unit: l.Counts(), Zone: l.Zone, Shadow: d.Shadow,
 		}
 	}
-	if closest := d.fold(); d.DenyStatus == 0 && closest.Algorithm == limiter.Quota {
+	if closest := d.fold(); d.DenyStatus == 0 && closest.Algorithm == limiter.Quota && closest.Source != limiter.SourceFailClosed {
 		d.DenyStatus = QuotaDenyStatus
 	}
 	switch {

@@ -8,9 +8,10 @@ import (
 
 // Plan is a policy made ready for charging. It is immutable and shared.
 type Plan struct {
-	policy *Policy
-	names  []string         // of the limits, as seen outside: policy/limit
-	charge []limiter.Charge // costs are the policy's default
+	policy  *Policy
+	names   []string         // of the limits, as seen outside: policy/limit
+	charge  []limiter.Charge // costs are the policy's default
+	durable bool             // one of the limits is
 }
 
 // NewPlan makes p ready as it is, without judging it: for one that was judged
@@ -31,6 +32,7 @@ func newPlan(p *Policy) *Plan {
 			name = own.Name + "/" + l.Name
 		}
 		plan.names = append(plan.names, name)
+		plan.durable = plan.durable || l.Durable
 		cost := own.cost()
 		if l.Algorithm == limiter.Concurrency {
 			cost = 1
@@ -52,6 +54,9 @@ func (p *Plan) Namespace() string { return p.policy.Name }
 
 // OnUnreachable is the policy's failure mode.
 func (p *Plan) OnUnreachable() Unreachable { return p.policy.OnUnreachable }
+
+// Durable reports whether one of the policy's limits is kept on disk.
+func (p *Plan) Durable() bool { return p.durable }
 
 // Delays is that of the policy.
 func (p *Plan) Delays() bool {

@@ -15,7 +15,8 @@ import (
 type Unreachable uint8
 
 const (
-	// Local spends from the asking node's own share of the limit.
+	// Local spends from the asking node's own share of the limit. Nobody has one
+	// of a durable limit: a policy with such is Deny then.
 	Local Unreachable = iota
 	// Allow admits without counting.
 	Allow
