@@ -65,6 +65,19 @@ func TestQuotaOutlivesTheNode(t *testing.T) {
 	run(func(n *murmurate.Node) { take(n, 1, true, 9) })
 }
 
+// What a settlement gives back is not spent after a restart.
+func TestRefundOfAQuotaOutlivesTheNode(t *testing.T) {
+	t.Parallel()
+	run, take := runs(t), taker(t)
+	run(func(n *murmurate.Node) {
+		receipt := estimated(t, n, policy.Request{Policy: "plan", Key: "user", Cost: 9})
+		if left := settled(t, n, receipt, 2); left != 8 {
+			t.Errorf("%d left", left)
+		}
+	})
+	run(func(n *murmurate.Node) { take(n, 8, true, 0) })
+}
+
 // What an override admits is on disk as well, and of the same quota: also of an
 // override that does not say so, as those of Go and of earlier versions.
 func TestOverrideOfAQuotaOutlivesTheNode(t *testing.T) {

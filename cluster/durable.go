@@ -18,6 +18,9 @@ type Journal interface {
 	// Lower makes less of the counter, for one that was reset: what is on disk
 	// becomes what read returns. No Keep comes in between.
 	Lower(id limiter.CounterID, read func() limiter.Window, count int64) (kept Kept)
+	// LowerSoon does so by and by, for one that something was given back of.
+	// Nobody waits for it.
+	LowerSoon(id limiter.CounterID, read func() limiter.Window, count int64)
 }
 
 // Kept waits until something is on disk. Its error says why it is not.
@@ -58,25 +61,29 @@ func (o *Owner) keep(call *limiter.Call, results []limiter.Result) Kept {
 	}
 }
 
-// keepOne has the journal keep one counter. What a settlement has given back
-// it is not told: at worst a crash takes it for spent.
+// keepOne has the journal keep one counter. Nobody waits until it has what a
+// settlement has given back: at worst a crash takes that for spent.
 func (o *Owner) keepOne(call *limiter.Call, c *limiter.Charge, r *limiter.Result) Kept {
 	id := c.ID(call.Subject)
+	read := func() limiter.Window { return o.table.Window(id) }
 	switch call.Op {
 	case limiter.Take, limiter.Confirm, limiter.Acquire, limiter.Occupy:
 		if !r.Allowed || c.Cost == 0 {
 			return nil
 		}
 	case limiter.Settle:
+		if c.Cost < call.Charged {
+			o.journal.LowerSoon(id, read, c.Limit.Count)
+		}
 		if c.Cost <= call.Charged {
 			return nil
 		}
 	case limiter.Reset:
-		return o.journal.Lower(id, func() limiter.Window { return o.table.Window(id) }, c.Limit.Count)
+		return o.journal.Lower(id, read, c.Limit.Count)
 	default:
 		return nil
 	}
-	return o.journal.Keep(id, o.table.Window(id), c.Limit.Count)
+	return o.journal.Keep(id, read(), c.Limit.Count)
 }
 
 // durable reports whether a limit of call is.

@@ -13,6 +13,7 @@ import (
 type notebook struct {
 	kept    map[limiter.CounterID]limiter.Window
 	lowered int
+	soon    int
 	fails   error // of whoever waits; nobody waits without
 }
 
@@ -25,6 +26,11 @@ func (n *notebook) Lower(id limiter.CounterID, read func() limiter.Window, _ int
 	n.lowered++
 	n.kept[id] = read()
 	return n.wait()
+}
+
+func (n *notebook) LowerSoon(id limiter.CounterID, read func() limiter.Window, _ int64) {
+	n.soon++
+	n.kept[id] = read()
 }
 
 func (n *notebook) wait() Kept {
@@ -44,7 +50,10 @@ func durableCall(op limiter.Op, cost int64) *limiter.Call {
 	call.Hold, call.Lapse = limiter.HoldID{Lo: 1}, time.Second
 	call.Lease, call.TTL = limiter.LeaseID{Lo: 1}, time.Second
 	call.Receipt = limiter.ReceiptID{Lo: uint64(cost)}
-	if op == limiter.Settle { // of the charge of 3
+	switch { // of the charge of 3, or of 1
+	case op == limiter.Settle && cost == 0:
+		call.Receipt.Lo, call.Charged = 1, 1
+	case op == limiter.Settle:
 		call.Receipt.Lo, call.Charged = 3, 3
 	}
 	return call
@@ -76,6 +85,8 @@ func TestOwnerHasDurableCountersKept(t *testing.T) {
 		{limiter.Occupy, 1, 6, 1},
 		{limiter.Settle, 5, 8, 1},
 		{limiter.Settle, 5, 8, 1}, // again
+		{limiter.Take, 1, 9, 1},
+		{limiter.Settle, 0, 8, 1}, // which nobody waits for
 	} {
 		results := make([]limiter.Result, 2)
 		if err := f.router.Do(context.Background(), durableCall(step.op, step.cost), results); err != nil {
@@ -84,6 +95,9 @@ func TestOwnerHasDurableCountersKept(t *testing.T) {
 		if book.kept[id].Used != step.used || book.lowered != step.lowered || len(book.kept) > 1 {
 			t.Errorf("step %d: kept %+v, lowered %d times; want %+v", i, book.kept, book.lowered, step)
 		}
+	}
+	if book.soon != 1 {
+		t.Errorf("%d times something was to be lowered soon", book.soon)
 	}
 }
 

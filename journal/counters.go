@@ -19,10 +19,11 @@ type Counters struct {
 	records *Records
 	log     *slog.Logger
 
-	mu    sync.Mutex
-	marks map[limiter.CounterID]*mark
-	next  *batch // gathers what is to be written next
-	stats Stats
+	mu      sync.Mutex
+	marks   map[limiter.CounterID]*mark
+	refunds map[limiter.CounterID]refund // that the disk is not told of yet
+	next    *batch                       // gathers what is to be written next
+	stats   Stats
 
 	wake   chan struct{} // holds a token when there is something to write
 	closed chan struct{} // closed by Close
@@ -78,7 +79,7 @@ func (c *Counters) Keep(id limiter.CounterID, w limiter.Window, count int64) (ke
 	defer c.mu.Unlock()
 	m := c.markOf(id, w)
 	chunk := chunkOf(count)
-	ahead := w.Used + chunk - 1
+	ahead := markOver(w.Used, count)
 	switch {
 	case w.Used <= m.durable:
 		if w.Used > m.durable-chunk/2 && m.writing.mark < ahead && m.pending.mark < ahead {
@@ -104,14 +105,23 @@ func (c *Counters) Lower(id limiter.CounterID, read func() limiter.Window, count
 		return nil // it is not on disk
 	}
 	m = c.markOf(id, w)
-	to := int64(0)
-	if w.Used > 0 {
-		to = w.Used + chunkOf(count) - 1
-	}
+	c.lower(id, m, markOver(w.Used, count))
+	return m.pending.batch.wait
+}
+
+// lower has the next batch write to, which is less.
+func (c *Counters) lower(id limiter.CounterID, m *mark, to int64) {
 	m.durable = min(m.durable, to) // what needs more must not rely on what is on disk until this is written
 	m.writing = target{}
 	c.aim(id, m, to)
-	return m.pending.batch.wait
+}
+
+// markOver is the mark of a counter that has counted used, with a chunk ahead.
+func markOver(used, count int64) int64 {
+	if used == 0 {
+		return 0
+	}
+	return used + chunkOf(count) - 1
 }
 
 // markOf is the mark of a counter in w's window. An unused counter has no
@@ -178,11 +188,12 @@ func (j *Journal) Counters(log *slog.Logger, now int64) (*Counters, error) {
 	}
 	c := &Counters{
 		records: records, log: log,
-		marks:  make(map[limiter.CounterID]*mark, len(all)),
-		next:   newBatch(),
-		wake:   make(chan struct{}, 1),
-		closed: make(chan struct{}),
-		ended:  make(chan struct{}),
+		marks:   make(map[limiter.CounterID]*mark, len(all)),
+		refunds: make(map[limiter.CounterID]refund),
+		next:    newBatch(),
+		wake:    make(chan struct{}, 1),
+		closed:  make(chan struct{}),
+		ended:   make(chan struct{}),
 	}
 	old, strange := make(map[string][]byte), 0
 	for key, value := range all {

@@ -6,7 +6,7 @@ import (
 
 const (
 	// sweepEvery is how often some counters are looked at, to drop those whose
-	// window has ended.
+	// window has ended, and those of which something was given back.
 	sweepEvery = time.Second
 	// sweepCounters is how many they are. A range over a map begins anywhere,
 	// so after a while all have been looked at.
@@ -25,8 +25,10 @@ func (c *Counters) flush() {
 		case <-c.wake:
 			c.writeNext()
 		case <-sweep.C:
+			c.lowerRefunds()
 			c.sweep(time.Now().UnixNano())
 		case <-c.closed:
+			c.lowerRefunds()
 			c.writeNext()
 			return
 		}
