@@ -39,8 +39,8 @@ func (a *API) peekKey(w http.ResponseWriter, r *http.Request) {
 	a.writeKey(w, &d)
 }
 
-// look is what a check would see of the counters that key may mean: the one
-// closest to denying. The error is a policy.ErrInput.
+// look is what a check would see of the counters that key may mean: of each limit
+// the one of which most is used. The error is a policy.ErrInput.
 func (a *API) look(ctx context.Context, policyName, key string) (policy.Decision, error) {
 	keys, err := a.node.Policies().LookupKeys(policyName, key)
 	if err != nil {
@@ -50,16 +50,14 @@ func (a *API) look(ctx context.Context, policyName, key string) (policy.Decision
 	for i, key := range keys {
 		looks[i] = policy.Request{Policy: policyName, Key: key, Peek: true}
 	}
-	var closest policy.Decision
+	seen := make([]policy.Decision, len(keys))
 	for i, outcome := range a.node.CheckAll(ctx, looks) {
 		if errors.Is(outcome.Err, policy.ErrInput) {
 			return policy.Decision{}, outcome.Err
 		}
-		if i == 0 || policy.Closer(&outcome.Decision.Result, &closest.Result) {
-			closest = outcome.Decision
-		}
+		seen[i] = outcome.Decision
 	}
-	return closest, nil
+	return policy.MostUsed(seen[0], seen[1:]...), nil
 }
 
 // resetKey serves DELETE /v1/keys/{policy}/{key}.

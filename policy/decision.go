@@ -118,18 +118,25 @@ func (p *Plan) Decide(cost int64, results []limiter.Result) Decision {
 			Algorithm: l.Algorithm, Unit: l.Counts(), Zone: l.Zone, Shadow: d.Shadow,
 		}
 	}
-	if closest := d.fold(); d.DenyStatus == 0 && closest.Algorithm == limiter.Quota && closest.Source != limiter.SourceFailClosed {
+	if closest := d.conclude(); d.DenyStatus == 0 && closest.Algorithm == limiter.Quota && closest.Source != limiter.SourceFailClosed {
 		d.DenyStatus = QuotaDenyStatus
 	}
+	return d
+}
+
+// conclude makes the top of one policy's decision of its limits. It returns the
+// limit closest to denying.
+func (d *Decision) conclude() (closest *LimitResult) {
+	closest = d.fold()
 	switch {
 	case d.Shadow: // nobody is told to wait
 		d.Allowed, d.RetryAfter, d.Delay = true, 0, 0
 	case d.Allowed: // every limit takes the call, so it waits for the slowest
-		for i := range results {
-			d.Delay = max(d.Delay, results[i].Delay)
+		for i := range d.Limits {
+			d.Delay = max(d.Delay, d.Limits[i].Delay)
 		}
 	}
-	return d
+	return closest
 }
 
 // Held is the decision on the slots that a lease has under the named policy:

@@ -21,7 +21,9 @@ func newQuota(sh *shell) *cobra.Command {
 		Short: "Show how much of its quotas KEY has used",
 		Long: `Quota shows what KEY has used of the quotas of one policy, what is left, and when
 the period ends, in the time zone of the quota. It charges nothing. The quotas,
-and who may spend more of them, are those of the node that is asked.`,
+and who may spend more of them, are those of the node that is asked. Where the
+policy makes its key of requests, KEY also means the counter of requests that have
+KEY there (header:x-api-key=KEY), and of the two the one is shown that is used more.`,
 		Example: "  murmurate quota customer-7 --policy plan",
 		Args:    arguments("KEY"),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
