@@ -77,7 +77,7 @@ func TestShareThatNeverAdmitsSaysWhenToTryAgain(t *testing.T) {
 			cost  int64
 			want  time.Duration
 		}{
-			{window, 1, time.Minute}, // and not until the hour is over
+			{window, 1, time.Minute},   // and not until the hour is over
 			{window, 3, limiter.Never}, // more than the limit itself
 			{bucket, 20, time.Minute},
 			{bucket, 31, limiter.Never},

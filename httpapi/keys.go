@@ -3,6 +3,7 @@ package httpapi
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -14,6 +15,9 @@ import (
 // keyPath matches the key with its slashes: of those that are escaped the
 // mux makes slashes anyway, and subject refuses the others.
 const keyPath = "/v1/keys/{policy}/{key...}"
+
+// tierQuery is the parameter that says which tier of the policy the key is in.
+const tierQuery = "tier"
 
 // subject is the policy and key that the path of r names.
 func subject(r *http.Request) (policyName, key string, err error) {
@@ -31,24 +35,53 @@ func (a *API) peekKey(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, problemOf(err))
 		return
 	}
-	d, err := a.look(r.Context(), name, key)
+	tier, err := tierOf(r)
 	if err != nil {
 		writeProblem(w, problemOf(err))
 		return
 	}
-	a.writeKey(w, &d)
+	d, err := a.look(r.Context(), name, key, tier)
+	if err != nil {
+		writeProblem(w, problemOf(err))
+		return
+	}
+	a.writeKey(w, &d, a.tierFields(name, tier))
+}
+
+// tierOf is the tier that r asks for, empty if it does not.
+func tierOf(r *http.Request) (string, error) {
+	switch values, given := r.URL.Query()[tierQuery]; {
+	case !given:
+		return "", nil
+	case len(values) == 1 && values[0] != "":
+		return values[0], nil
+	}
+	return "", fault(tierQuery, "must be the name of a tier, once, or left out")
+}
+
+// tierFields say which tier was looked at, or which ones there are if none was.
+func (a *API) tierFields(policyName, tier string) []byte {
+	if tier != "" {
+		return appendString(nil, `,"tier":`, tier)
+	}
+	p, err := a.node.Policies().Policy(policyName)
+	if err != nil || len(p.Tiers.Sets) == 0 {
+		return nil
+	}
+	names, _ := json.Marshal(p.TierNames()) // strings cannot fail
+	return append([]byte(`,"tiers":`), names...)
 }
 
 // look is what a check would see of the counters that key may mean: of each limit
 // the one of which most is used. The error is a policy.ErrInput.
-func (a *API) look(ctx context.Context, policyName, key string) (policy.Decision, error) {
+func (a *API) look(ctx context.Context, policyName, key, tier string) (policy.Decision, error) {
 	keys, err := a.node.Policies().LookupKeys(policyName, key)
 	if err != nil {
 		return policy.Decision{}, err
 	}
 	looks := make([]policy.Request, len(keys))
 	for i, key := range keys {
-		looks[i] = policy.Request{Policy: policyName, Key: key, Peek: true}
+		looks[i] = policy.Request{Policy: policyName, Key: key, Tier: tier, Peek: true}
 	}
 	seen := make([]policy.Decision, len(keys))
 	for i, outcome := range a.node.CheckAll(ctx, looks) {
@@ -67,6 +100,10 @@ func (a *API) resetKey(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, problemOf(err))
 		return
 	}
+	if r.URL.Query().Has(tierQuery) {
+		writeProblem(w, problemOf(fault(tierQuery, "is of GET: what is reset is the counters of the policy's own limits")))
+		return
+	}
 	d, err := a.node.Reset(r.Context(), name, key)
 	switch {
 	case errors.Is(err, policy.ErrInput):
@@ -76,11 +113,12 @@ func (a *API) resetKey(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, newProblem(http.StatusServiceUnavailable, "not reset: "+err.Error()))
 	default:
 		a.log.Info("counters reset", "policy", name)
-		a.writeKey(w, &d)
+		a.writeKey(w, &d, nil)
 	}
 }
 
-func (a *API) writeKey(w http.ResponseWriter, d *policy.Decision) {
+// writeKey answers with d and, after its fields, others.
+func (a *API) writeKey(w http.ResponseWriter, d *policy.Decision, others []byte) {
 	status := http.StatusOK
 	if undecided(d) {
 		status = http.StatusServiceUnavailable
@@ -90,7 +128,8 @@ func (a *API) writeKey(w http.ResponseWriter, d *policy.Decision) {
 	a.writeDecisionHead(w, d, status)
 	now := time.Now()
 	x.answer = appendDecisionWith(x.answer, d, func(b []byte, l *policy.LimitResult) []byte { return appendCounter(b, l, now) })
-	_, _ = w.Write(append(x.answer, '\n')) // the client has gone: nobody to tell
+	x.answer = append(append(x.answer[:len(x.answer)-1], others...), '}', '\n')
+	_, _ = w.Write(x.answer) // the client has gone: nobody to tell
 }
 
 // appendCounter is appendLimit with what l says of its counter as of now: how

@@ -83,6 +83,46 @@ func TestKeysThatPoliciesMake(t *testing.T) {
 	ask("after that, the value", "GET", "/v1/keys/keyed/k", "", 99) // of the key as given
 }
 
+// A key is looked at as of a tier, if that is said, and otherwise the answer says
+// that there are tiers.
+func TestKeysOfTiers(t *testing.T) {
+	t.Parallel()
+	type answer struct {
+		decisionJSON
+		Tier  string
+		Tiers []string
+	}
+	p := api()
+	p.Tiers = policy.Tiers{By: "attr:plan", Sets: []policy.TierSet{
+		{Name: "pro", Limits: []limiter.Limit{{Name: "burst", Algorithm: limiter.TokenBucket, Count: 200, Period: time.Second}}},
+		{Name: "team", Limits: []limiter.Limit{{Name: "minute", Algorithm: limiter.SlidingWindow, Count: 9000, Period: time.Minute}}},
+	}}
+	plain := api()
+	plain.Name = "plain"
+	h := New(Options{Node: newFake(t, p, plain), OpenAdmin: true}).Handler()
+	for path, want := range map[string]answer{
+		"/v1/keys/api/k":           {decisionJSON{Limit: 20}, "", []string{"pro", "team"}},
+		"/v1/keys/api/k?tier=pro":  {decisionJSON{Limit: 200}, "pro", nil},
+		"/v1/keys/api/k?tier=team": {decisionJSON{Limit: 20}, "team", nil},
+		"/v1/keys/plain/k":         {decisionJSON{Limit: 20}, "", nil},
+	} {
+		w := serve(h, "GET", path, "")
+		got := decoded[answer](t, w)
+		if w.Code != http.StatusOK || got.Limit != want.Limit || got.Tier != want.Tier || !reflect.DeepEqual(got.Tiers, want.Tiers) {
+			t.Errorf("%s: status %d, %s", path, w.Code, w.Body)
+		}
+	}
+	for path, words := range map[string]string{
+		"/v1/keys/api/k?tier=por":           `did you mean "pro"?`,
+		"/v1/keys/plain/k?tier=pro":         `policy "plain" has no tiers`,
+		"/v1/keys/api/k?tier=":              "must be the name of a tier",
+		"/v1/keys/api/k?tier=pro&tier=team": "must be the name of a tier, once",
+	} {
+		wantProblem(t, serve(h, "GET", path, ""), http.StatusBadRequest, "tier", words)
+	}
+	wantProblem(t, serve(h, "DELETE", "/v1/keys/api/k?tier=pro", ""), http.StatusBadRequest, "tier", "is of GET")
+}
+
 // The counters of a key that has nothing left are found like any others.
 func TestKeyWithNothingLeft(t *testing.T) {
 	t.Parallel()

@@ -249,6 +249,9 @@ func apiCalls(t *testing.T) []apiCall {
 
 		get(open, "/v1/keys/day/user:42", 200),
 		get(open, "/v1/keys/day/a%2Fb", 200),
+		get(open, "/v1/keys/api/a", 200),
+		get(open, "/v1/keys/api/a?tier=pro", 200),
+		get(open, "/v1/keys/api/a?tier=por", 400),
 		get(open, "/v1/keys/once/blocked", 200),
 		get(open, "/v1/keys/day/a/b", 400),
 		get(open, "/v1/keys/none/a", 404),

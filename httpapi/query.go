@@ -15,6 +15,7 @@ import (
 var parameters = map[string][]string{
 	checkPath:     {explainQuery},
 	clusterPath:   {"policy", "key"},
+	keyPath:       {tierQuery},
 	overridesPath: {"policy"},
 	memberPath:    {forceQuery},
 }

@@ -37,7 +37,7 @@ func (a *API) routes() []route {
 		{http.MethodPost, "/v1/renew", `keep a slot for longer: {"lease":"..."}`, false, a.renew, nil},
 		{http.MethodPost, "/v1/release", `free a slot: {"lease":"..."}`, false, a.release, nil},
 		{http.MethodPost, "/v1/settle", `charge the real cost in place of the estimate: {"receipt":"...","cost":812}`, false, a.settle, nil},
-		{http.MethodGet, keyPath, "the counters of a key, without charging", false, a.peekKey, nil},
+		{http.MethodGet, keyPath, "the counters of a key, without charging; ?tier= for those of a tier", false, a.peekKey, nil},
 		{http.MethodDelete, keyPath, "reset the counters of a key (administration)", true, a.resetKey, nil},
 		{http.MethodGet, "/v1/policies", "the policies in force", false, a.policies, nil},
 		{http.MethodGet, "/openapi.json", "this interface, as OpenAPI 3.1", false, openAPI, nil},

@@ -30,6 +30,9 @@ type Request struct {
 	// DefaultKey, if not empty, is the key in policies that have none of their
 	// own. It is for those who call without a Key for all policies.
 	DefaultKey string
+	// Tier is which of the named policy's tiers the key is in, for those who look
+	// at counters and have no Attributes, which say it otherwise. Empty: none.
+	Tier string
 	// Limit, when not nil, is a limit made by the caller instead of a
 	// policy's. Its Name is the namespace of its counter; empty is InlineName.
 	// With a policy's name, algorithm and period it shares that policy's

@@ -1,6 +1,10 @@
 package policy
 
-import "net/netip"
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+)
 
 // Apply finds what r is charged, and appends it to buf: the policy that r
 // names, or the limit that it brings, or, if it only has Attributes, every
@@ -12,6 +16,8 @@ func (s *Set) Apply(buf []Applied, r *Request, o MatchOptions) ([]Applied, error
 		return buf, err
 	}
 	switch {
+	case r.Tier != "" && (r.Policy == "" || r.Limit != nil || r.Attributes != nil):
+		return buf, &InputError{Field: "tier", Detail: "is for a policy that is named, and not beside attributes, which say the tier themselves"}
 	case r.Limit != nil:
 		return inline(buf, r)
 	case r.Policy == "" && r.Attributes != nil:
@@ -25,7 +31,7 @@ func (s *Set) Apply(buf []Applied, r *Request, o MatchOptions) ([]Applied, error
 		if o.Key == "" {
 			o.Key = o.DefaultKey
 		}
-		return rules.keyed(buf, &o)
+		return rules.keyed(buf, &o, r.Tier)
 	}
 	v := see(r.Attributes)
 	_ = rules.match.fails(&v) // it is named, so it applies; but its path has captures
@@ -44,10 +50,14 @@ func (r *Request) Validate() error {
 }
 
 // keyed is a check that gives a key and says nothing of a request, so that
-// there is nothing to match, to exempt or to have a tier.
-func (r *rules) keyed(buf []Applied, o *MatchOptions) ([]Applied, error) {
+// there is nothing to match or to exempt. tier is as in [Request].
+func (r *rules) keyed(buf []Applied, o *MatchOptions, tier string) ([]Applied, error) {
 	p := r.plans[0].policy
-	a := Applied{Plan: r.plans[0], Key: o.Key, Cost: o.Cost}
+	plan, known := r.tiers[tier] // without tiers, or of none, the policy's own
+	if tier != "" && !known {
+		return buf, r.unknownTier(tier)
+	}
+	a := Applied{Plan: r.plans[plan], Key: o.Key, Cost: o.Cost, Tier: tier}
 	if a.Cost == 0 {
 		a.Cost = p.cost()
 	}
@@ -57,8 +67,19 @@ func (r *rules) keyed(buf []Applied, o *MatchOptions) ([]Applied, error) {
 	} else if err := CheckKey(o.Key); err != nil {
 		return buf, err
 	}
-	r.override(&a, 0, o)
+	r.override(&a, plan, o)
 	return append(buf, a), nil
+}
+
+// unknownTier is the error of a tier that the policy does not have.
+func (r *rules) unknownTier(name string) error {
+	p := r.plans[0].policy
+	names := p.TierNames()
+	if len(names) == 0 {
+		return &InputError{Field: "tier", Detail: fmt.Sprintf("policy %q has no tiers: leave it out", p.Name)}
+	}
+	return &InputError{Field: "tier", Detail: fmt.Sprintf("must be a tier of policy %q (%s), got %q%s",
+		p.Name, strings.Join(names, ", "), clip(name), didYouMean(name, names))}
 }
 
 // inline is the limit that r brings.

@@ -30,6 +30,15 @@ type TierSet struct {
 	Limits []limiter.Limit
 }
 
+// TierNames are the names of p's tiers, in configured order.
+func (p *Policy) TierNames() []string {
+	names := make([]string, len(p.Tiers.Sets))
+	for i := range names {
+		names[i] = p.Tiers.Sets[i].Name
+	}
+	return names
+}
+
 // compileTiers makes p's tiers ready.
 func (r *rules) compileTiers(p *Policy, fault faultFunc) {
 	t := &p.Tiers

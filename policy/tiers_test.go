@@ -38,6 +38,37 @@ func counts(p *Plan) []int64 {
 	return list
 }
 
+// Who looks at a key without a request may say its tier.
+func TestTierOfALook(t *testing.T) {
+	t.Parallel()
+	s := mustSet(t, tiered(), Policy{Name: "plain", Limits: []limiter.Limit{perMinute("", 1)}})
+	for _, c := range []struct {
+		why    string
+		r      Request
+		counts []int64
+		fault  string
+	}{
+		{"none", Request{Policy: "api", Key: "k"}, []int64{10, 1000}, ""},
+		{"one", Request{Policy: "api", Key: "k", Tier: "pro"}, []int64{100, 1000}, ""},
+		{"and an override", Request{Policy: "api", Key: "test-8", Tier: "Pro"}, []int64{5, 5000}, ""},
+		{"an unknown one", Request{Policy: "api", Key: "k", Tier: "por"}, nil, `tier: must be a tier of policy "api" (pro, Pro), got "por" (did you mean "pro"?)`},
+		{"of a policy without", Request{Policy: "plain", Key: "k", Tier: "pro"}, nil, `tier: policy "plain" has no tiers: leave it out`},
+		{"beside attributes", Request{Policy: "api", Key: "k", Tier: "pro", Attributes: request{}}, nil, "tier: is for a policy that is named"},
+		{"without a policy", Request{Key: "k", Tier: "pro", Limit: new(perMinute("", 1))}, nil, "tier: is for a policy that is named"},
+	} {
+		found, err := s.Apply(nil, &c.r, MatchOptions{})
+		if c.fault != "" {
+			if err == nil || !strings.HasPrefix(err.Error(), c.fault) {
+				t.Errorf("%s: %v, want %s", c.why, err, c.fault)
+			}
+			continue
+		}
+		if err != nil || len(found) != 1 || found[0].Tier != c.r.Tier || !slices.Equal(counts(found[0].Plan), c.counts) {
+			t.Errorf("%s: %+v, %v, want %v", c.why, found, err, c.counts)
+		}
+	}
+}
+
 func TestTierByTheFirstThatTheRequestHas(t *testing.T) {
 	t.Parallel()
 	p := tiered()

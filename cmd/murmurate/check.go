@@ -90,6 +90,10 @@ type decision struct {
 	Shadow       bool           `json:"shadow"`
 	DeniedBy     []string       `json:"denied_by"`
 	Limits       []limitOutcome `json:"limits"`
+	// The following are only of /v1/keys.
+
+	Tier  string   `json:"tier"`
+	Tiers []string `json:"tiers"`
 
 	raw json.RawMessage // as the node sent it
 }

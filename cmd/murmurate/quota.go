@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ func newQuota(sh *shell) *cobra.Command {
 	var (
 		node       client
 		policyName string
+		tier       string
 	)
 	cmd := &cobra.Command{
 		Use:   "quota KEY --policy NAME",
@@ -23,9 +25,11 @@ func newQuota(sh *shell) *cobra.Command {
 the period ends, in the time zone of the quota. It charges nothing. The quotas,
 and who may spend more of them, are those of the node that is asked. Where the
 policy makes its key of requests, KEY also means the counter of requests that have
-KEY there (header:x-api-key=KEY), and of the two the one is shown that is used more.`,
-		Example: "  murmurate quota customer-7 --policy plan",
-		Args:    arguments("KEY"),
+KEY there (header:x-api-key=KEY), and of the two the one is shown that is used more.
+With --tier the limits are those of a tier of the policy.`,
+		Example: `  murmurate quota customer-7 --policy plan
+  murmurate quota customer-7 --policy plan --tier pro`,
+		Args: arguments("KEY"),
 		RunE: action(func(cmd *cobra.Command, args []string) error {
 			if policyName == "" {
 				return usagef("--policy NAME is needed: it says which quotas of the key to show")
@@ -33,7 +37,11 @@ KEY there (header:x-api-key=KEY), and of the two the one is shown that is used m
 			if err := checkLookup("KEY", args[0]); err != nil {
 				return err
 			}
-			a, err := node.get(cmd.Context(), keyPath(policyName, args[0]))
+			target := keyPath(policyName, args[0])
+			if cmd.Flags().Changed("tier") {
+				target += "?" + url.Values{"tier": {tier}}.Encode()
+			}
+			a, err := node.get(cmd.Context(), target)
 			if err != nil {
 				return err
 			}
@@ -50,6 +58,7 @@ KEY there (header:x-api-key=KEY), and of the two the one is shown that is used m
 	}
 	node.flags(sh, cmd)
 	cmd.Flags().StringVar(&policyName, "policy", "", "`NAME` of the policy (required)")
+	cmd.Flags().StringVar(&tier, "tier", "", "`NAME` of the tier that the key's requests are of; unset: none")
 	return cmd
 }
 
@@ -57,6 +66,8 @@ KEY there (header:x-api-key=KEY), and of the two the one is shown that is used m
 type quotaUse struct {
 	Policy string      `json:"policy"`
 	Source string      `json:"source"`
+	Tier   string      `json:"tier,omitempty"`
+	Tiers  []string    `json:"tiers,omitempty"` // that there are, if none was asked for
 	Quotas []usedQuota `json:"quotas"`
 }
 
@@ -71,7 +82,7 @@ type usedQuota struct {
 
 // newQuotaUse is what d says of the quotas among its limits.
 func newQuotaUse(d *decision) (quotaUse, error) {
-	use := quotaUse{Policy: d.Policy, Source: d.Source, Quotas: []usedQuota{}}
+	use := quotaUse{Policy: d.Policy, Source: d.Source, Tier: d.Tier, Tiers: d.Tiers, Quotas: []usedQuota{}}
 	for _, l := range d.Limits {
 		if l.Algorithm == limiter.Quota.String() {
 			use.Quotas = append(use.Quotas, usedQuota{Limit: l.Name, Unit: l.Unit, Used: l.Used, Left: l.Remaining, Of: l.Limit, Resets: l.Resets})
@@ -102,4 +113,7 @@ func (u quotaUse) text(w *strings.Builder) {
 		})
 	}
 	table(w, rows)
+	if len(u.Tiers) > 0 {
+		fmt.Fprintf(w, "these are the limits of requests without a tier; the policy has tiers: --tier %s\n", strings.Join(u.Tiers, " or "))
+	}
 }
