@@ -72,6 +72,12 @@ func undecided(d *policy.Decision) bool {
 	return !d.Allowed && d.Source == limiter.SourceFailClosed && d.OnUnreachable == policy.Deny
 }
 
+// uncounted reports whether nobody counted for a decision of that source, so
+// that what remains is not known.
+func uncounted(s limiter.Source) bool {
+	return s == limiter.SourceFailOpen || s == limiter.SourceFailClosed
+}
+
 // writeDecision answers with d.
 //
 // beside, if not nil, are the fields that the answer has beside the decision's.

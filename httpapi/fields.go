@@ -43,7 +43,7 @@ func fieldsOf(buf []limitFields, d *policy.Decision) []limitFields {
 			retryAfter: l.RetryAfter,
 			allowed:    l.Allowed,
 			cooling:    l.Cooling,
-			uncounted:  l.Source == limiter.SourceFailOpen || l.Source == limiter.SourceFailClosed,
+			uncounted:  uncounted(l.Source),
 		})
 	}
 	return buf

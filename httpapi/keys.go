@@ -120,7 +120,7 @@ func (a *API) resetKey(w http.ResponseWriter, r *http.Request) {
 // writeKey answers with d and, after its fields, others.
 func (a *API) writeKey(w http.ResponseWriter, d *policy.Decision, others []byte) {
 	status := http.StatusOK
-	if undecided(d) {
+	if uncounted(d.Source) { // its numbers are nobody's
 		status = http.StatusServiceUnavailable
 	}
 	x := newExchange()

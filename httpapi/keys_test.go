@@ -137,9 +137,21 @@ func TestKeyWithNothingLeft(t *testing.T) {
 		t.Errorf("status %d, decision %+v, headers %v", w.Code, d, w.Header())
 	}
 
-	node.results, node.err = []limiter.Result{{Limit: 20, Source: limiter.SourceFailClosed, RetryAfter: time.Second}}, errors.New("out of reach")
-	if w := serve(h, "GET", "/v1/keys/api/a", ""); w.Code != http.StatusServiceUnavailable {
-		t.Errorf("out of reach: status %d", w.Code)
+	node.err = errors.New("out of reach")
+	for _, c := range []struct {
+		result limiter.Result
+		status int
+	}{
+		{limiter.Result{Limit: 20, Source: limiter.SourceFailClosed, RetryAfter: time.Second}, 503},
+		{limiter.Result{Limit: 20, Source: limiter.SourceFailOpen, Allowed: true}, 503}, // nobody knows
+		{limiter.Result{Limit: 20, Source: limiter.SourceShare, Allowed: true, Remaining: 6}, 200},
+		{limiter.Result{Limit: 20, Source: limiter.SourceShare, RetryAfter: time.Second}, 200},
+	} {
+		node.results = []limiter.Result{c.result}
+		w := serve(h, "GET", "/v1/keys/api/a", "")
+		if d := decoded[decisionJSON](t, w); w.Code != c.status || d.Source != c.result.Source.String() || strings.Contains(w.Body.String(), `"used"`) {
+			t.Errorf("out of reach: status %d, %s; want %+v", w.Code, w.Body, c)
+		}
 	}
 }
 

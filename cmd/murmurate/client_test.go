@@ -43,6 +43,10 @@ func TestAnswersBecomeExitCodes(t *testing.T) {
 		"delayed":           {"check k", 200, jsonType, `{"allowed":true,"remaining":1,"limit":2,"delay_ms":1500}`, exitOK, "allowed: 1 left of 2, wait 1.5s first"},
 		"nobody owns a key": {"ring --key k", 200, jsonType, `{"self":"n1"}`, exitOK, "no owner is known"},
 		"keys of others":    {"members", 200, jsonType, `{"self":"n1","members":[{"id":"n2","owned":0.25,"keys":null}]}`, exitOK, "25.0%  -"},
+		"a quota by a share": {"quota k --policy p", 200, jsonType, `{"allowed":true,"source":"share","limits":[{"name":"p","algorithm":"quota","limit":9,"remaining":3}]}`,
+			exitUnreachable, "is not known: the node that counts it is out of reach (source share)"},
+		"a quota of nobody's": {"quota k --policy p", 503, jsonType, `{"allowed":false,"source":"fail_closed","limits":[{"name":"p","algorithm":"quota","limit":1000,"remaining":0}]}`,
+			exitUnreachable, "out of reach (source fail_closed)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

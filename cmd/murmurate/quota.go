@@ -26,7 +26,8 @@ the period ends, in the time zone of the quota. It charges nothing. The quotas,
 and who may spend more of them, are those of the node that is asked. Where the
 policy makes its key of requests, KEY also means the counter of requests that have
 KEY there (header:x-api-key=KEY), and of the two the one is shown that is used more.
-With --tier the limits are those of a tier of the policy.`,
+With --tier the limits are those of a tier of the policy. The exit code is 5 if
+the node that counts KEY is out of reach.`,
 		Example: `  murmurate quota customer-7 --policy plan
   murmurate quota customer-7 --policy plan --tier pro`,
 		Args: arguments("KEY"),
@@ -52,6 +53,9 @@ With --tier the limits are those of a tier of the policy.`,
 			use, err := newQuotaUse(&d)
 			if err != nil {
 				return err
+			}
+			if d.Source != limiter.SourceOwner.String() && d.Source != limiter.SourceNone.String() {
+				return &unreachableError{fmt.Sprintf("what KEY has used is not known: the node that counts it is out of reach (source %s); try again, or see murmurate members", d.Source)}
 			}
 			return sh.print(use)
 		}),
