@@ -139,15 +139,15 @@ func appendCounter(b []byte, l *policy.LimitResult, now time.Time) []byte {
 	b = appendString(b[:len(b)-1], `,"algorithm":`, l.Algorithm.String())
 	if used, ok := l.Used(); ok {
 		b = appendInt(b, `,"used":`, used)
-		if l.Algorithm.Windowed() && l.ResetAfter > 0 {
-			b = appendString(b, `,"resets_at":`, resetsAt(l, now))
+		if at, ok := l.Resets(now); ok {
+			b = appendString(b, `,"resets_at":`, shownReset(at, l.Zone))
 		}
 	}
 	return append(b, '}')
 }
 
-// resetsAt is when the window of l ends. Windows of the calendar end on a whole
-// second, and the time that the owner's answer took is far less than one.
-func resetsAt(l *policy.LimitResult, now time.Time) string {
-	return now.Add(l.ResetAfter).Round(time.Second).In(cmp.Or(l.Zone, time.UTC)).Format(time.RFC3339)
+// shownReset is the end of a window. Those of the calendar end on a whole second,
+// and the time that the owner's answer took is far less than one.
+func shownReset(at time.Time, zone *time.Location) string {
+	return at.Round(time.Second).In(cmp.Or(zone, time.UTC)).Format(time.RFC3339)
 }

@@ -161,8 +161,10 @@ func TestAppendCounter(t *testing.T) {
 	const month = 30 * 24 * time.Hour
 	west := time.FixedZone("UTC-3", -3*3600)
 	quota := limiter.Limit{Algorithm: limiter.Quota, Count: 10, Period: month, Align: limiter.AlignCalendar, Calendar: limiter.Month}
-	there := quota
+	there, first := quota, quota
 	there.Zone = west
+	first.Align, first.Calendar = limiter.AlignFirst, 0
+	hour := limiter.Limit{Algorithm: limiter.FixedWindow, Count: 10, Period: time.Hour}
 	bucket := limiter.Limit{Algorithm: limiter.TokenBucket, Count: 10, Period: time.Second, Burst: 40}
 	now := time.Date(2026, time.November, 30, 23, 59, 57, 20_000_000, west)
 	const rest = 2990 * time.Millisecond // as of a node whose clock is 10 ms ahead, or whose answer took as long
@@ -174,13 +176,16 @@ func TestAppendCounter(t *testing.T) {
 	}{
 		{"a quota", quota, limiter.Result{Allowed: true, Remaining: 4, ResetAfter: rest}, `"algorithm":"quota","used":6,"resets_at":"2026-12-01T03:00:00Z"`},
 		{"in a zone", there, limiter.Result{Remaining: 0, ResetAfter: rest}, `"algorithm":"quota","used":10,"resets_at":"2026-12-01T00:00:00-03:00"`},
-		{"unused", quota, limiter.Result{Allowed: true, Remaining: 10}, `"algorithm":"quota","used":0`},
+		{"unused", quota, limiter.Result{Allowed: true, Remaining: 10}, `"algorithm":"quota","used":0,"resets_at":"2027-01-01T00:00:00Z"`}, // it is December in UTC
+		{"unused in a zone", there, limiter.Result{Allowed: true, Remaining: 10}, `"algorithm":"quota","used":0,"resets_at":"2026-12-01T00:00:00-03:00"`},
+		{"unused, by the hour", hour, limiter.Result{Allowed: true, Remaining: 10}, `"algorithm":"fixed_window","used":0,"resets_at":"2026-12-01T03:00:00Z"`},
+		{"unused, from the first call on", first, limiter.Result{Allowed: true, Remaining: 10}, `"algorithm":"quota","used":0`},
 		{"a bucket with a burst", bucket, limiter.Result{Allowed: true, Remaining: 33, ResetAfter: time.Second}, `"algorithm":"token_bucket","used":7`},
 		{"a share", quota, limiter.Result{Allowed: true, Remaining: 3, ResetAfter: rest, Source: limiter.SourceShare}, `"algorithm":"quota"`},
 		{"nobody counts", quota, limiter.Result{Allowed: true, Source: limiter.SourceFailOpen}, `"algorithm":"quota"`},
 		{"cooling down", quota, limiter.Result{Cooling: true, ResetAfter: rest}, `"algorithm":"quota"`},
 		{"blocked", quota, limiter.Result{RetryAfter: limiter.Never, NextUnit: limiter.Never}, `"algorithm":"quota"`},
-		{"a limit of nothing", limiter.Limit{Algorithm: limiter.Quota, Period: month}, limiter.Result{RetryAfter: limiter.Never}, `"algorithm":"quota","used":0`},
+		{"a limit of nothing", limiter.Limit{Algorithm: limiter.Quota, Period: month}, limiter.Result{RetryAfter: limiter.Never}, `"algorithm":"quota","used":0,"resets_at":"2026-12-03T00:00:00Z"`},
 	} {
 		c.r.Limit = c.limit.Count
 		d := policy.NewPlan(&policy.Policy{Name: "p", Limits: []limiter.Limit{c.limit}}).Decide(1, []limiter.Result{c.r})

@@ -49,6 +49,22 @@ type LimitResult struct {
 	Zone *time.Location
 	// Shadow is set when the limit's policy only observes.
 	Shadow bool
+
+	limit *limiter.Limit // nil: not known
+}
+
+// Resets is when the window ends in which l counts at now. That of a counter that
+// is unused follows from the calendar, or from the period. ok is false if l counts
+// in no window, or in one that the next call opens.
+func (l *LimitResult) Resets(now time.Time) (at time.Time, ok bool) {
+	switch {
+	case !l.Algorithm.Windowed():
+	case l.ResetAfter > 0:
+		return now.Add(l.ResetAfter), true
+	case l.limit != nil && l.limit.Align != limiter.AlignFirst:
+		return now.Add(l.limit.WindowEnd(limiter.At(now.UnixNano()))), true
+	}
+	return time.Time{}, false
 }
 
 // Used is the units that are spent and do not count as unused yet, at most the
@@ -115,7 +131,7 @@ func (p *Plan) Decide(cost int64, results []limiter.Result) Decision {
 		l := &p.policy.Limits[i]
 		d.Limits[i] = LimitResult{
 			Result: results[i], Name: p.names[i], Capacity: l.Capacity(), Window: WindowOf(l),
-			Algorithm: l.Algorithm, Unit: l.Counts(), Zone: l.Zone, Shadow: d.Shadow,
+			Algorithm: l.Algorithm, Unit: l.Counts(), Zone: l.Zone, Shadow: d.Shadow, limit: l,
 		}
 	}
 	if closest := d.conclude(); d.DenyStatus == 0 && closest.Algorithm == limiter.Quota && closest.Source != limiter.SourceFailClosed {

@@ -110,7 +110,7 @@ type limitOutcome struct {
 
 	Algorithm string    `json:"algorithm"`
 	Used      *int64    `json:"used"`      // nil: unknown
-	Resets    time.Time `json:"resets_at"` // zero: it does not, or nothing is used
+	Resets    time.Time `json:"resets_at"` // zero: it does not, or the next call opens the window
 }
 
 func newDecision(a answer) (decision, error) {

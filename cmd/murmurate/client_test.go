@@ -45,6 +45,8 @@ func TestAnswersBecomeExitCodes(t *testing.T) {
 		"keys of others":    {"members", 200, jsonType, `{"self":"n1","members":[{"id":"n2","owned":0.25,"keys":null}]}`, exitOK, "25.0%  -"},
 		"a quota by a share": {"quota k --policy p", 200, jsonType, `{"allowed":true,"source":"share","limits":[{"name":"p","algorithm":"quota","limit":9,"remaining":3}]}`,
 			exitUnreachable, "is not known: the node that counts it is out of reach (source share)"},
+		"a quota from the first call on": {"quota k --policy p", 200, jsonType, `{"allowed":true,"source":"owner","limits":[{"name":"p","algorithm":"quota","limit":9,"remaining":9,"used":0,"unit":"bytes"}]}`,
+			exitOK, "p      0     9     9   bytes  with the next call"},
 		"a quota of nobody's": {"quota k --policy p", 503, jsonType, `{"allowed":false,"source":"fail_closed","limits":[{"name":"p","algorithm":"quota","limit":1000,"remaining":0}]}`,
 			exitUnreachable, "out of reach (source fail_closed)"},
 	} {

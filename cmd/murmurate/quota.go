@@ -81,7 +81,7 @@ type usedQuota struct {
 	Used   *int64    `json:"used,omitempty"` // nil: unknown
 	Left   int64     `json:"left"`
 	Of     int64     `json:"of"`
-	Resets time.Time `json:"resets_at,omitzero"` // zero: nothing is used
+	Resets time.Time `json:"resets_at,omitzero"` // zero: the next call opens the period, or nobody knows
 }
 
 // newQuotaUse is what d says of the quotas among its limits.
@@ -107,7 +107,7 @@ func (u quotaUse) text(w *strings.Builder) {
 	for _, q := range u.Quotas {
 		used, resets := "unknown", "unknown"
 		if q.Used != nil {
-			used, resets = strconv.FormatInt(*q.Used, 10), "unused"
+			used, resets = strconv.FormatInt(*q.Used, 10), "with the next call"
 		}
 		if !q.Resets.IsZero() {
 			resets = q.Resets.Format(time.RFC3339)
