@@ -24,7 +24,8 @@ type policyJSON struct {
 	OnUnreachable string             `json:"on_unreachable"`
 	Shadow        bool               `json:"shadow"`
 	Cooldown      *cooldownJSON      `json:"cooldown,omitempty"`
-	DenyStatus    int                `json:"deny_status"`
+	// DenyStatus is left out if it depends on which limit denies.
+	DenyStatus int `json:"deny_status,omitempty"`
 }
 
 type tiersJSON struct {
@@ -73,8 +74,34 @@ func shownPolicy(p *policy.Policy) policyJSON {
 		OnUnreachable: p.OnUnreachable.String(),
 		Shadow:        p.Shadow,
 		Cooldown:      shownCooldown(p.Cooldown),
-		DenyStatus:    cmp.Or(p.DenyStatus, policy.DefaultDenyStatus),
+		DenyStatus:    cmp.Or(p.DenyStatus, defaultStatus(p)),
 	}
+}
+
+// defaultStatus is the status of the denials by p if it sets none: that of quotas,
+// or of rates, or 0 if there are both.
+func defaultStatus(p *policy.Policy) int {
+	quotas, others := false, false
+	look := func(limits []limiter.Limit) {
+		for i := range limits {
+			quota := limits[i].Algorithm == limiter.Quota
+			quotas, others = quotas || quota, others || !quota
+		}
+	}
+	look(p.Limits)
+	for i := range p.Tiers.Sets {
+		look(p.Tiers.Sets[i].Limits)
+	}
+	for i := range p.Overrides {
+		look(p.Overrides[i].Limits)
+	}
+	switch {
+	case !quotas:
+		return policy.DefaultDenyStatus
+	case !others:
+		return policy.QuotaDenyStatus
+	}
+	return 0
 }
 
 // shownCooldown is nil if there is none.

@@ -34,6 +34,33 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
+// The status that is shown is the one that a denial will have.
+func TestShownDenyStatus(t *testing.T) {
+	t.Parallel()
+	rate := limiter.PerSecond(1).WithName("rate")
+	quota := limiter.Limit{Name: "quota", Algorithm: limiter.Quota, Count: 1, Period: time.Hour}
+	instead := quota
+	instead.Name = "rate"
+	for what, c := range map[string]struct {
+		policy policy.Policy
+		want   int // 0: none
+	}{
+		"a rate":             {policy.Policy{Limits: []limiter.Limit{rate}}, 429},
+		"a quota":            {policy.Policy{Limits: []limiter.Limit{quota}}, 403},
+		"both":               {policy.Policy{Limits: []limiter.Limit{rate, quota}}, 0},
+		"a quota in a tier":  {policy.Policy{Limits: []limiter.Limit{rate}, Tiers: policy.Tiers{By: "attr:a", Sets: []policy.TierSet{{Name: "t", Limits: []limiter.Limit{instead}}}}}, 0},
+		"a quota of one key": {policy.Policy{Limits: []limiter.Limit{rate}, Overrides: []policy.Override{{Key: "k", Limits: []limiter.Limit{instead}}}}, 0},
+		"its own":            {policy.Policy{Limits: []limiter.Limit{rate, quota}, DenyStatus: 402}, 402},
+	} {
+		c.policy.Name = "p"
+		got := decoded[struct{ Policies []map[string]any }](t, serve(New(Options{Node: newFake(t, c.policy)}).Handler(), "GET", "/v1/policies", ""))
+		status, shown := got.Policies[0]["deny_status"]
+		if shown != (c.want != 0) || shown && status != float64(c.want) {
+			t.Errorf("%s: %v, want %d", what, status, c.want)
+		}
+	}
+}
+
 // What GET /v1/policies shows can be put into a configuration file.
 func TestShownLimitsReadBack(t *testing.T) {
 	t.Parallel()
