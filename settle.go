@@ -21,7 +21,8 @@ import (
 // more than it holds denies until that has drained. What is too much is given
 // back as far as it still counts: not if it has drained meanwhile, or its
 // window is over. Any node settles, and a receipt only once: settling again,
-// at any node, answers the same way and changes nothing.
+// at any node, answers the same way and changes nothing, whatever the cost: that of
+// the first counts, and Decision.Cost is only what was asked for now.
 //
 // The Decision shows the counters afterwards and always admits. A policy whose
 // owner could not be asked at the time of the check has a source other than

@@ -14,16 +14,19 @@ import (
 // appendDecision appends d as JSON. It is on the way of every check and
 // allocates nothing.
 func appendDecision(b []byte, d *policy.Decision) []byte {
-	return appendDecisionWith(b, d, appendLimit)
+	return appendDecisionWith(b, d, true, appendLimit)
 }
 
-// appendDecisionWith appends d, and each of its limits as limit does.
-func appendDecisionWith(b []byte, d *policy.Decision, limit func([]byte, *policy.LimitResult) []byte) []byte {
+// appendDecisionWith appends d, with or without what was asked for, and each of
+// its limits as limit does.
+func appendDecisionWith(b []byte, d *policy.Decision, cost bool, limit func([]byte, *policy.LimitResult) []byte) []byte {
 	b = appendBool(b, `{"allowed":`, d.Allowed)
 	b = appendString(b, `,"policy":`, d.Policy)
 	b = appendInt(b, `,"limit":`, d.Limit)
 	b = appendInt(b, `,"remaining":`, d.Remaining)
-	b = appendInt(b, `,"cost":`, d.Cost)
+	if cost {
+		b = appendInt(b, `,"cost":`, d.Cost)
+	}
 	b = appendMillis(b, `,"retry_after_ms":`, d.RetryAfter)
 	b = appendMillis(b, `,"reset_after_ms":`, d.ResetAfter)
 	b = appendMillis(b, `,"delay_ms":`, d.Delay)

@@ -127,7 +127,7 @@ func (a *API) writeKey(w http.ResponseWriter, d *policy.Decision, others []byte)
 	defer x.release()
 	a.writeDecisionHead(w, d, status)
 	now := time.Now()
-	x.answer = appendDecisionWith(x.answer, d, func(b []byte, l *policy.LimitResult) []byte { return appendCounter(b, l, now) })
+	x.answer = appendDecisionWith(x.answer, d, true, func(b []byte, l *policy.LimitResult) []byte { return appendCounter(b, l, now) })
 	x.answer = append(append(x.answer[:len(x.answer)-1], others...), '}', '\n')
 	_, _ = w.Write(x.answer) // the client has gone: nobody to tell
 }
