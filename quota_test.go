@@ -79,6 +79,20 @@ func TestDenyStatusOfAPolicyWithAQuota(t *testing.T) {
 	}
 }
 
+// A ratio is that of two whole numbers, and has no other digits.
+func TestQuotaUseIsExact(t *testing.T) {
+	t.Parallel()
+	own := policy.Policy{Name: "own", Limits: []limiter.Limit{{Name: "hour", Algorithm: limiter.Quota, Count: 1000, Period: time.Hour}}}
+	observed := &observer{seen: make(map[string]int)}
+	node := start(t, murmurate.Options{Alone: true, Observer: observed, Policies: policies(t, own)})
+	if d, err := node.AllowN(t.Context(), "own", "user", 6); err != nil || !d.Allowed {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	if observed.seen["own/hour used 0.006"] != 1 {
+		t.Errorf("heard %v", observed)
+	}
+}
+
 // A key that nobody serves for a while, or at all, has not used up its quota.
 func TestQuotaUseOfKeysThatAreDeniedOtherwise(t *testing.T) {
 	t.Parallel()
