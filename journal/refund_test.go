@@ -15,35 +15,35 @@ func TestRefundsReachTheDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, c := openCounters(t, t.TempDir())
 		const count = 10_000 // a chunk of 10
-		w := limiter.Window{Used: 500, End: far}
-		read := func() limiter.Window { return w }
-		mustKeep(t, c.Keep(idOf(1), w, count))
-
-		w.Used = 100
-		c.LowerSoon(idOf(1), read, count)
-		time.Sleep(sweepEvery + 1)
-		synctest.Wait()
-		if disk := onDisk(t, j, idOf(1)); disk.mark != 109 {
-			t.Errorf("100 are used, and %d are on disk", disk.mark)
+		var counted window
+		uses := func(units int64) limiter.Window { return counted.is(limiter.Window{Used: units, End: far}) }
+		wantDisk := func(mark int64) {
+			t.Helper()
+			time.Sleep(sweepEvery + 1)
+			synctest.Wait()
+			if disk := onDisk(t, j, idOf(1)); disk.mark != mark {
+				t.Errorf("%d are used, and %d are on disk", counted.read().Used, disk.mark)
+			}
 		}
-		w.Used = 400
-		mustKeep(t, c.Keep(idOf(1), w, count))
-		if disk := onDisk(t, j, idOf(1)); disk.mark < 400 {
-			t.Errorf("400 are used, and %d are on disk", disk.mark)
-		}
+		mustKeep(t, c.Keep(idOf(1), uses(500), count))
+		wantDisk(509)
 
-		w.Used = 400 // charged again meanwhile
+		uses(100)
+		c.LowerSoon(idOf(1), counted.read, count)
+		wantDisk(109)
+		mustKeep(t, c.Keep(idOf(1), uses(400), count))
+		wantDisk(409)
+
 		syncs := c.Stats().Syncs
-		c.LowerSoon(idOf(1), read, count)
-		time.Sleep(sweepEvery + 1)
-		synctest.Wait()
+		c.LowerSoon(idOf(1), counted.read, count) // charged again meanwhile
+		wantDisk(409)
 		if more := c.Stats().Syncs - syncs; more != 0 {
 			t.Errorf("%d writes of nothing", more)
 		}
 
-		w.Used = 0
-		c.LowerSoon(idOf(1), read, count)
-		c.LowerSoon(idOf(2), read, count) // of which the disk knows nothing
+		uses(0)
+		c.LowerSoon(idOf(1), counted.read, count)
+		c.LowerSoon(idOf(2), counted.read, count) // of which the disk knows nothing
 		c.Close()
 		if all, err := j.Bucket(counterBucket).All(); err != nil || len(all) != 0 {
 			t.Errorf("%d records of what is unused, %v", len(all), err)
