@@ -13,6 +13,7 @@ import (
 
 // dataDir is what outlives the node. The zero value keeps nothing.
 type dataDir struct {
+	journal   *journal.Journal
 	overrides *journal.Records
 	counters  *journal.Counters
 	places    *journal.Records
@@ -51,12 +52,12 @@ func (n *Node) openDataDir() error {
 		return fmt.Errorf("data directory %s: %w", n.options.DataDir, err)
 	}
 	n.onClose("durable counters", func(context.Context) error { counters.Close(); return nil })
-	n.data = dataDir{overrides: j.Bucket(journal.Overrides), counters: counters, places: j.Bucket(placesBucket)}
+	n.data = dataDir{journal: j, overrides: j.Bucket(journal.Overrides), counters: counters, places: j.Bucket(placesBucket)}
 	return nil
 }
 
-// journal is what the owner keeps durable counters in, nil if there is nothing.
-func (d *dataDir) journal() cluster.Journal {
+// kept is what the owner keeps durable counters in, nil if there is nothing.
+func (d *dataDir) kept() cluster.Journal {
 	if d.counters == nil {
 		return nil
 	}

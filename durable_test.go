@@ -3,6 +3,9 @@ package murmurate_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -101,6 +104,37 @@ func TestOverrideOfAQuotaOutlivesTheNode(t *testing.T) {
 		take(n, 1, false, 0)
 	})
 	run(func(n *murmurate.Node) { take(n, 1, false, 0) })
+}
+
+// A data directory that is taken away is a condition of readiness, and no reason
+// to take the node away as well.
+func TestDataDirThatIsTakenAway(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	node := start(t, murmurate.Options{Alone: true, DataDir: dir})
+	kept := func() (ready, ok bool, detail string) {
+		r := node.Readiness()
+		for _, c := range r.Conditions {
+			if c.Name == "data_dir" {
+				return r.Ready, c.OK, c.Detail
+			}
+		}
+		t.Fatalf("no such condition in %+v", r)
+		return
+	}
+	if ready, ok, detail := kept(); !ready || !ok || detail != "" {
+		t.Errorf("at first: ready %t, ok %t, %s", ready, ok, detail)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the node to miss its directory", func() bool { _, ok, _ := kept(); return !ok })
+	if ready, _, detail := kept(); !ready || !strings.Contains(detail, dir) {
+		t.Errorf("then: ready %t, %s", ready, detail)
+	}
+	if c := start(t, murmurate.Options{Alone: true}).Readiness().Conditions; len(c) > 0 {
+		t.Errorf("a node without a directory says %+v", c)
+	}
 }
 
 // A node without a place for it does not pretend.

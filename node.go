@@ -103,7 +103,7 @@ func (n *Node) start(ctx context.Context) (err error) {
 		return err
 	}
 	view := func() *cluster.View { return n.view() } // known once the membership is
-	n.owner = cluster.NewOwner(n.owned, n.clock, view, n.data.journal())
+	n.owner = cluster.NewOwner(n.owned, n.clock, view, n.data.kept())
 	n.share = cluster.NewShare(n.shares, n.clock, view)
 	n.router = cluster.NewRouter(cluster.RouterOptions{
 		View:     view,

@@ -21,12 +21,23 @@ func (n *Node) Members() []cluster.MemberStatus {
 	return n.members.Members()
 }
 
-// Readiness says whether the node should receive traffic, and why not.
+// Readiness says whether the node should receive traffic, and why not. With
+// Options.DataDir there is a condition "data_dir", which does not bear on that: it
+// says whether what is written there will be found.
 func (n *Node) Readiness() cluster.Readiness {
-	if n.members == nil {
-		return cluster.Readiness{Ready: true}
+	r := cluster.Readiness{Ready: true}
+	if n.members != nil {
+		r = n.members.Readiness()
 	}
-	return n.members.Readiness()
+	if n.data.journal == nil {
+		return r
+	}
+	c := cluster.Condition{Name: "data_dir", OK: true}
+	if err := n.data.journal.Trouble(); err != nil {
+		c.OK, c.Detail = false, err.Error()
+	}
+	r.Conditions = append(r.Conditions, c)
+	return r
 }
 
 // Digest identifies the assignment of keys to nodes: nodes with equal

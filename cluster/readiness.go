@@ -22,9 +22,11 @@ type Readiness struct {
 
 // Condition is one thing that was looked at.
 type Condition struct {
-	// Name is "joined", "settled" or "peers".
+	// Name is "joined", "settled" or "peers", or of a node with a data directory
+	// "data_dir".
 	Name string
-	// OK is set when all is well. The condition "peers" does not bear on Ready.
+	// OK is set when all is well. The conditions "peers" and "data_dir" do not
+	// bear on Ready.
 	OK bool
 	// Detail is for people; empty when there is nothing to say.
 	Detail string

@@ -18,17 +18,17 @@ const sums = "sums"
 
 // Records are those of one bucket.
 type Records struct {
-	db   *bbolt.DB
-	name Bucket
+	journal *Journal
+	name    Bucket
 }
 
 // Bucket returns the records of one purpose.
-func (j *Journal) Bucket(name Bucket) *Records { return &Records{j.db, name} }
+func (j *Journal) Bucket(name Bucket) *Records { return &Records{j, name} }
 
 // All returns all records by their keys.
 func (r *Records) All() (map[string][]byte, error) {
 	all := make(map[string][]byte)
-	err := r.db.View(func(tx *bbolt.Tx) error {
+	err := r.journal.db.View(func(tx *bbolt.Tx) error {
 		b := tx.Bucket([]byte(r.name))
 		if b == nil {
 			return nil
@@ -48,7 +48,7 @@ func (r *Records) All() (map[string][]byte, error) {
 // Put has made records durable when it returns nil: all of them, or none. A
 // nil value takes the record of that key away. Keys are not empty.
 func (r *Records) Put(records map[string][]byte) error {
-	return r.db.Update(func(tx *bbolt.Tx) error {
+	return r.journal.wrote(r.journal.db.Update(func(tx *bbolt.Tx) error {
 		b, err := tx.CreateBucketIfNotExists([]byte(r.name))
 		if err != nil {
 			return err
@@ -72,5 +72,5 @@ func (r *Records) Put(records map[string][]byte) error {
 			}
 		}
 		return totals.Put([]byte(r.name), binary.BigEndian.AppendUint64(nil, sum))
-	})
+	}))
 }

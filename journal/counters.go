@@ -18,6 +18,9 @@ const counterBucket Bucket = "counters"
 type Counters struct {
 	records *Records
 	log     *slog.Logger
+	// complained is when the log was last told of the file. Only the flusher uses
+	// it.
+	complained time.Time
 
 	mu      sync.Mutex
 	marks   map[limiter.CounterID]*mark

@@ -95,7 +95,7 @@ func TestCountersAreOnDiskBeforeTheAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		j := &Journal{db}
+		j := &Journal{db: db}
 		defer j.Close()
 		c, err := j.Counters(slog.New(slog.DiscardHandler), 0)
 		if err != nil {

@@ -25,6 +25,7 @@ func (c *Counters) flush() {
 		case <-c.wake:
 			c.writeNext()
 		case <-sweep.C:
+			c.watch()
 			c.lowerRefunds()
 			c.sweep(time.Now().UnixNano())
 		case <-c.closed:
@@ -44,6 +45,9 @@ func (c *Counters) writeNext() {
 	b.err = c.records.Put(records)
 	c.settle(b, len(records))
 	close(b.done)
+	if b.err != nil {
+		c.watch()
+	}
 }
 
 // take begins to write what is gathered.
@@ -72,7 +76,6 @@ func (c *Counters) settle(b *batch, records int) {
 	c.stats.Records += int64(records)
 	if b.err != nil {
 		c.stats.Failures++
-		c.log.Error("durable counters could not be written; checks that need them fail", "counters", records, "error", b.err)
 	}
 	for id, m := range b.counters {
 		if m.writing.batch != b {
@@ -94,9 +97,7 @@ func (c *Counters) sweep(now int64) {
 	if len(old) == 0 {
 		return
 	}
-	if err := c.records.Put(old); err != nil {
-		c.log.Error("old durable counters could not be dropped", "error", err) // the next start drops them
-	}
+	_ = c.records.Put(old) // the next start drops them; and the log is told of what cannot be written
 }
 
 // forget forgets some of the counters whose window has ended, and returns

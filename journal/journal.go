@@ -25,7 +25,12 @@ const (
 var ErrLocked = errors.New("another process uses it: give every node a data directory of its own")
 
 // Journal is the file of one node. It is safe for concurrent use.
-type Journal struct{ db *bbolt.DB }
+type Journal struct {
+	db      *bbolt.DB
+	path    string
+	opened  fs.FileInfo // of the file
+	trouble trouble
+}
 
 // Open opens the file in dir, both of which are made if they do not exist,
 // for their owner only. What is damaged is set aside and told to log, which
@@ -55,7 +60,11 @@ func open(dir string, log *slog.Logger) (*Journal, error) {
 	if err != nil {
 		return nil, lockError(err)
 	}
-	j := &Journal{db: db}
+	opened, err := os.Stat(path)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	j := &Journal{db: db, path: path, opened: opened}
 	for name, records := range rescued {
 		if len(records) == 0 {
 			continue
