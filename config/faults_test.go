@@ -336,6 +336,18 @@ policies:
 			`8: policies[6].cooldown.fro: unknown setting (did you mean "for"?)`,
 			"9: policies[7].cooldown: must be settings by name (for: ...), got a list",
 			"9: policies[7].extend: unknown setting; the settings here are name, match, key, limits, tiers, overrides, exempt, cost, shadow, cooldown, on_unreachable, durable, deny_status"}},
+		{"a policy that cannot be durable", `node: {data_dir: d}
+policies:
+- {name: a, durable: true, limits: [{algorithm: token_bucket, rate: 5/s}]}
+- {name: b, durable: true, limits: [{name: x, algorithm: token_bucket, rate: 5/s}, {name: y, algorithm: fixed_window, rate: 5/s}]}
+- {name: c, durable: true, limits: [{algorithm: token_bucket, rate: 5/s}], tiers: {by: attr:p, sets: [{name: t, limits: [{algorithm: quota, rate: 5/day}]}]}}
+- {name: d, durable: true, limits: [{algorithm: fixd_window, rate: 5/s}]}
+- {name: e, durable: false, limits: [{algorithm: token_bucket, rate: 5/s}]}
+- {name: f, limits: [{algorithm: token_bucket, rate: 5/s, durable: true}]}
+`, []string{
+			"3: policies[0].durable: none of the policy's limits can be durable: only fixed_window and quota can",
+			`6: policies[3].limits[0].algorithm: must be one of token_bucket, leaky_bucket, fixed_window, sliding_window, sliding_log, concurrency, quota, got "fixd_window" (did you mean "fixed_window"?)`,
+			"8: policies[5].limits[0].durable: only fixed_window and quota can be durable"}},
 		{"limits that cannot be read, and who refers to them", "policies: [{name: a, limits: 5, tiers: {by: attr:plan, sets: [{name: pro, limits: [{name: x, algorithm: sliding_log, rate: 5/s}]}]}}]\n", []string{
 			`1: policies[0].limits: must be a list (- ... on a line of its own, or [a, b]), got "5"`}},
 

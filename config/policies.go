@@ -93,6 +93,9 @@ func (b *builder) build(written *Policy) policy.Policy {
 			Limits: b.limits(fmt.Sprintf("overrides[%d].limits", i), o.Limits, written.Durable),
 		})
 	}
+	if written.Durable != nil && *written.Durable && noneCanBeDurable(written) {
+		b.fault("durable", "none of the policy's limits can be durable: only fixed_window and quota can")
+	}
 	if mode := written.OnUnreachable; mode != "" {
 		var ok bool
 		if p.OnUnreachable, ok = policy.ParseUnreachable(mode); !ok {
@@ -105,6 +108,23 @@ func (b *builder) build(written *Policy) policy.Policy {
 		}
 	}
 	return p
+}
+
+// noneCanBeDurable reports whether every limit of the policy, of its tiers and
+// overrides too, counts in another way than durable counters do. One whose
+// algorithm could not be read might.
+func noneCanBeDurable(written *Policy) bool {
+	all := slices.Clone(written.Limits)
+	for i := range written.Tiers.Sets {
+		all = append(all, written.Tiers.Sets[i].Limits...)
+	}
+	for i := range written.Overrides {
+		all = append(all, written.Overrides[i].Limits...)
+	}
+	return len(all) > 0 && !slices.ContainsFunc(all, func(s policy.LimitSpec) bool {
+		algorithm, known := limiter.ParseAlgorithm(s.Algorithm)
+		return !known || algorithm.Windowed()
+	})
 }
 
 // standIn takes the place of a limit that cannot be used, so that the policy

@@ -43,7 +43,7 @@ var policyFields = map[string]about{
 	"Policy.match":          {text: "Which requests the policy applies to: all that is written must hold. Left out: every request."},
 	"Policy.key":            {text: "What requests are told apart by. Each entry makes one part of the key, of the first of its sources, with | between them, that the request has: ip, header:NAME, cookie:NAME, query:NAME, path, path:NAME (a {NAME} of match.path), method, host, attr:NAME, or global, one counter for everybody. Left out: the key that comes with the check, and for a gateway the client's address.", pattern: keyPattern},
 	"Policy.limits":         {text: "How much of what, for each key. All are charged, or none.", required: true, nonempty: true},
-	"Policy.durable":        {text: "The durable of those limits that do not say and can be. Left out: true for quotas, false for others."},
+	"Policy.durable":        {text: "The durable of those limits that do not say and can be, of which there is one at least if it is true. Left out: true for quotas, false for others."},
 	"Policy.cooldown":       {text: "A limit that has denied a key goes on denying it for a while. The file may have the duration alone."},
 	"Policy.tiers":          {text: "Other limits for some callers."},
 	"Policy.overrides":      {text: "Other limits, or none, for some keys. They win over tiers; a whole key wins over prefixes, and the longest prefix over others."},

@@ -154,7 +154,9 @@ type Limit struct {
 	Unit Unit
 	// Durable counters outlive their node: they are on disk before a call
 	// that they admit is answered. Only FixedWindow and Quota can be, and only
-	// on nodes that have a place for them. Nobody spends a share of one.
+	// on nodes that have a place for them. Nobody spends a share of one. Others
+	// start afresh with their node: a Quota too, unless whoever makes it says
+	// otherwise.
 	Durable bool
 }
 
