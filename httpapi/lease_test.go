@@ -43,7 +43,7 @@ func TestLeaseCalls(t *testing.T) {
 		{"acquire", ``, nil, nil, 400, `is empty`},
 		{"renew", `{"lease":"a-token"}`, nil, nil, 200, `}],"lease":"a-token","expires_in_ms":30000}`},
 		{"renew", `{"lease":"a-token","ttl_ms":1000}`, nil, nil, 200, `"expires_in_ms":1000}`},
-		{"renew", `{"lease":"a-token"}`, nil, lost, 410, `acquire a new one`},
+		{"renew", `{"lease":"a-token"}`, nil, lost, 410, `has lapsed or was released: acquire a new one`},
 		{"renew", `{"lease":"a-token"}`, nil, away, 503, `not renewed; the lease holds until it expires`},
 		{"renew", `{"lease":"forged"}`, nil, nil, 400, `"field":"lease"`},
 		{"renew", `{}`, nil, nil, 400, `lease: is required`},

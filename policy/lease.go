@@ -9,8 +9,9 @@ import (
 // Errors of leases, matched with errors.Is.
 var (
 	// ErrLapsed means that a lease has its slots no more: it was not renewed in
-	// time, or its counters were reset, or have moved to another node.
-	ErrLapsed = errors.New("the lease has lapsed: acquire a new one")
+	// time, or was released by its token, or its counters were reset, or have moved
+	// to another node. Of slots that are free nobody knows which of these it was.
+	ErrLapsed = errors.New("the lease has lapsed or was released: acquire a new one")
 	// ErrReleased is the end of a lease that its holder released.
 	ErrReleased = errors.New("the lease was released")
 )
