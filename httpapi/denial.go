@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -75,7 +74,7 @@ func denialOf(d *policy.Decision, limits []limitFields) *problem {
 		p.Detail = "the capacity to count is reduced for now, so less is admitted: " + strings.Join(p.Violated, ", ")
 	}
 	if seconds := retryAfter(limits); seconds != never {
-		p.Detail += fmt.Sprintf("; try again in %d s", seconds)
+		p.Detail += "; try again in " + spoken(seconds)
 	} else {
 		p.Detail += "; waiting does not help: the request costs more than that limit can ever hold, or its key is blocked"
 	}

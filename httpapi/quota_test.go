@@ -69,7 +69,7 @@ func TestUsedUpQuotaIsToldApart(t *testing.T) {
 		wantFields(t, w, map[string]string{"Retry-After": "2678400", "Content-Type": "application/problem+json"})
 		got := denialOf(t, w)
 		if w.Code != http.StatusForbidden || got.Status != http.StatusForbidden || got.Title != "Plan Quota Used Up" || got.Policy != "plan" ||
-			got.Detail != "the plan's quota is used up: monthly; try again in 2678400 s" {
+			got.Detail != "the plan's quota is used up: monthly; try again in 31 d" {
 			t.Errorf("status %d, %+v", w.Code, got)
 		}
 	})

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -25,6 +26,27 @@ func retryAfter(limits []limitFields) int64 {
 		}
 	}
 	return longest
+}
+
+// spoken is a time for people, rounded up: in seconds below an hour, then in hours
+// and minutes, and from a day on in days and hours. Programs read the field.
+func spoken(seconds int64) string {
+	minutes, hours := (seconds+59)/60, (seconds+3599)/3600
+	switch {
+	case seconds < 3600:
+		return fmt.Sprintf("%d s", seconds)
+	case minutes < 24*60:
+		return inParts(minutes, 60, "h", "min")
+	}
+	return inParts(hours, 24, "d", "h")
+}
+
+// inParts is n small units, of which a large one has per.
+func inParts(n, per int64, large, small string) string {
+	if n%per == 0 {
+		return fmt.Sprintf("%d %s", n/per, large)
+	}
+	return fmt.Sprintf("%d %s %d %s", n/per, large, n%per, small)
 }
 
 // writeRetryAfter says when a denied call may be tried again, if waiting

@@ -103,3 +103,17 @@ func TestJitterOfADate(t *testing.T) {
 		t.Errorf("only %v", seen)
 	}
 }
+
+func TestTimesForPeople(t *testing.T) {
+	t.Parallel()
+	for seconds, want := range map[int64]string{
+		1: "1 s", 59: "59 s", 60: "60 s", 3599: "3599 s",
+		3600: "1 h", 3601: "1 h 1 min", 7140: "1 h 59 min", 7141: "2 h",
+		86_340: "23 h 59 min", 86_341: "1 d", 86_400: "1 d", 86_401: "1 d 1 h",
+		2_667_394: "30 d 21 h", 2_678_400: "31 d", 366 * 86_400: "366 d", 1 << 33: "99420 d 13 h",
+	} {
+		if got := spoken(seconds); got != want {
+			t.Errorf("%d s: %s, want %s", seconds, got, want)
+		}
+	}
+}
