@@ -18,6 +18,9 @@
 // written. What Put acknowledged is there after a crash of the process, and
 // of the machine if its disk keeps its word.
 //
-// Not promised: that damage while the process runs is noticed before the next
-// Open; what a record means.
+// A file that is removed or replaced while the process runs is noticed within a
+// second, and so is a write that fails: [Journal.Trouble].
+//
+// Not promised: that other damage while the process runs is noticed before the
+// next Open; what a record means.
 package journal
