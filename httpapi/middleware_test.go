@@ -23,7 +23,8 @@ func alone(t testing.TB, policies ...policy.Policy) *murmurate.Node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	node, err := murmurate.Start(t.Context(), murmurate.Options{Alone: true, Policies: set})
+	// A deadline that a busy machine keeps: after it a share would admit more.
+	node, err := murmurate.Start(t.Context(), murmurate.Options{Alone: true, Policies: set, Deadline: murmurate.MaxDeadline})
 	if err != nil {
 		t.Fatal(err)
 	}
