@@ -140,9 +140,6 @@ func (o Options) withDefaults() (Options, error) {
 	set(&o.Label, DefaultLabel)
 	set((*string)(&o.Role), string(cluster.RoleOwner))
 	set(&o.Version, Version())
-	if o.EvictAfter == 0 {
-		o.EvictAfter = cluster.DefaultEvictAfter
-	}
 	if o.Deadline == 0 {
 		o.Deadline = DefaultDeadline
 	}
@@ -166,7 +163,7 @@ func (o Options) withDefaults() (Options, error) {
 func (o *Options) validate() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-	if o.EvictAfter < time.Second {
+	if o.EvictAfter != 0 && o.EvictAfter < time.Second {
 		fault("EvictAfter: must be at least 1s, got %v", o.EvictAfter)
 	}
 	if o.Deadline < time.Millisecond || o.Deadline > MaxDeadline {

@@ -127,7 +127,7 @@ func (m *Membership) Evict(id string, force bool) error {
 	case m.placement.records[id].state != StateActive:
 		return fmt.Errorf("%w: %q", ErrNoMember, id)
 	case id == m.self.ID || m.reaches(id) || m.seen(id):
-		return fmt.Errorf("%w: %q; stop it first, with SIGTERM so that it hands its counters over", ErrMemberAlive, id)
+		return fmt.Errorf("%w: %q; stop it first, with SIGTERM", ErrMemberAlive, id)
 	case !force && 2*(owners-absent) < owners:
 		return fmt.Errorf("%w, %d of %d: ask one on the other side, or use force if the others are gone for good",
 			ErrMinority, owners-absent, owners)

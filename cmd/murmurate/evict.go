@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -27,11 +26,11 @@ own its keys at once. They do so by themselves when more than half of them have
 not reached it for cluster.evict_after. A node that comes back all the same claims
 its place anew.
 
-A node that is alive is not evicted: stop it with SIGTERM, and it hands its counters
-over. Neither does a node evict that reaches fewer than half of the others, as it
-may be the one that is cut off; --force is for the survivors of a cluster that has
-lost most of its nodes. It is administration: a node that listens beyond loopback
-asks for a token.`,
+A node that is alive is not evicted: stop it with SIGTERM. Neither does a node evict
+that reaches fewer than half of the others, as it may be the one that is cut off;
+--force is for the survivors of a cluster that has lost most of its nodes. Keys that
+get another owner are counted from nothing there. It is administration: a node that
+listens beyond loopback asks for a token.`,
 		Example: `  murmurate members evict n3
   murmurate members evict n3 --force --server http://10.0.0.7:7380 --token-file admin.token`,
 		Args: arguments("ID"),
@@ -44,9 +43,9 @@ asks for a token.`,
 			if err != nil {
 				return err
 			}
-			status := clusterStatus{raw: a.body}
-			if err := json.Unmarshal(a.body, &status); err != nil {
-				return fmt.Errorf("the answer is not the state of a cluster: %w", err)
+			status, err := newClusterStatus(a)
+			if err != nil {
+				return err
 			}
 			return sh.print(evicted{memberList{status}, args[0]})
 		}),

@@ -65,6 +65,10 @@ func (c *client) cluster(ctx context.Context, query url.Values) (clusterStatus, 
 	if err != nil {
 		return clusterStatus{}, err
 	}
+	return newClusterStatus(a)
+}
+
+func newClusterStatus(a answer) (clusterStatus, error) {
 	status := clusterStatus{raw: a.body}
 	if err := json.Unmarshal(a.body, &status); err != nil {
 		return clusterStatus{}, fmt.Errorf("the answer is not the state of a cluster: %w", err)

@@ -16,10 +16,9 @@ var commands map[string]command
 
 func init() { // here, because the parsers lead back to the table
 	commands = map[string]command{
-		"seed":        {"N", parseSeed, true},
-		"deadline":    {"DURATION", parseDeadline, true},
-		"evict_after": {"DURATION", parseEvictAfter, true},
-		"policy":      {"NAME ALGORITHM RATE [burst=N] [align=epoch|calendar|first] [name=LIMIT] [on_unreachable=local|allow|deny]", parsePolicy, true},
+		"seed":     {"N", parseSeed, true},
+		"deadline": {"DURATION", parseDeadline, true},
+		"policy":   {"NAME ALGORITHM RATE [burst=N] [align=epoch|calendar|first] [name=LIMIT] [on_unreachable=local|allow|deny]", parsePolicy, true},
 
 		"nodes":   {"N [clients=N] [label=NAME]", parseNodes, true},
 		"start":   {"NODE [role=owner|client] [label=NAME] [join=NODE,...]", parseStart, true},

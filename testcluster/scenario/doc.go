@@ -21,8 +21,6 @@
 //
 //	policy NAME ALGORITHM RATE [burst=N] [align=epoch|calendar|first] [name=LIMIT] [cooldown=DURATION] [on_unreachable=local|allow|deny]
 //	deadline 50ms                of a check; 50ms if it is not said
-//	evict_after 1m               until a node that is gone loses its place; 24h if
-//	                             it is not said
 //	seed 1                       of the network's random choices
 //
 // Then nodes: n1, n2, ... of which 1, 2, ... are short, and clients c1, c2, ...

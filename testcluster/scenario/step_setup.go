@@ -47,19 +47,6 @@ func (s *setDeadline) run(r *run) (answer, error) {
 // eviction.
 const defaultEvictAfter = 24 * time.Hour
 
-type setEvictAfter struct{ after time.Duration }
-
-func parseEvictAfter(w *words) step {
-	return &setEvictAfter{w.duration("the time", w.argument("the time"))}
-}
-
-func (*setEvictAfter) setsUp() {}
-
-func (s *setEvictAfter) run(r *run) (answer, error) {
-	r.cluster.EvictAfter = s.after
-	return nil, nil
-}
-
 // addPolicy is a policy with one limit, or a further limit of the policy
 // before it.
 type addPolicy struct{ policy policy.Policy }
